@@ -54,7 +54,7 @@ def is_alive(pid: int, start_time: float | None = None) -> bool:
     A zombie is dead. A process we may not inspect (another user's) exists, so it counts as alive: a lock respected
     for too long costs a wait, a stolen one costs a memory.
     """
-    if not _exists(pid):
+    if not (0 < pid <= _LARGEST_PID and psutil.pid_exists(pid)):
         return False
     try:
         process = psutil.Process(pid)
@@ -65,10 +65,6 @@ def is_alive(pid: int, start_time: float | None = None) -> bool:
         return False
     except psutil.AccessDenied:
         return True
-
-
-def _exists(pid: int) -> bool:
-    return 0 < pid <= _LARGEST_PID and psutil.pid_exists(pid)
 
 
 def _start_time(process: psutil.Process) -> float:

@@ -459,7 +459,7 @@ def test_local_settings_are_trusted_only_where_git_ignores_them(
         (home / ".config" / "git" / "ignore").write_text("**/.claude/settings.local.json\n")
     settings = Settings(str(root), {}, str(home), ())
     found, refused = settings.memory_directory(str(repo), trusted=True)
-    assert (found.path if found else None) == ("/somewhere/else" if ignored else None)
+    assert (found.value if found else None) == ("/somewhere/else" if ignored else None)
     assert bool(refused) is not bool(ignored)
     assert settings.memory_directory(str(repo), trusted=False)[0] is None, "the project itself is not trusted"
 

@@ -278,18 +278,15 @@ class DirectoryBuilder:
         """A memory of one statement."""
         made = self.file(subject, day)
         shape = self.pick("body")
-        made.body = self._body(shape.texts if shape else ("{fact}",), text, made.title)
+        body = self.rng.choice(shape.texts if shape else ("{fact}",))
+        while "{filler}" in body:
+            body = body.replace("{filler}", self.filler(), 1)
+        made.body = body.replace("{title}", made.title).replace("{fact}", text)
         if self.rng.random() < 0.25:
             made.description = text
         if self.rng.random() < 0.25:
             made.hook = text
         return made
-
-    def _body(self, forms: Sequence[str], text: str, title: str) -> str:
-        body = self.rng.choice(forms)
-        while "{filler}" in body:
-            body = body.replace("{filler}", self.filler(), 1)
-        return body.replace("{title}", title).replace("{fact}", text)
 
     def filler(self) -> str:
         shape = self.pick("filler")

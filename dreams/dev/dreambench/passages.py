@@ -76,12 +76,9 @@ class DirectoryPassages:
 
     def holding(self, claim: Claim) -> list[Passage]:
         if claim not in self._holding:
-            self._holding[claim] = self._look_for(claim)
+            letters = plain(claim[-1])
+            self._holding[claim] = [p for p in self.passages if letters in p.plain and p.says(claim)]
         return self._holding[claim]
-
-    def _look_for(self, claim: Claim) -> list[Passage]:
-        letters = plain(claim[-1])
-        return [p for p in self.passages if letters in p.plain and p.says(claim)]
 
     def says(self, claim: Claim) -> bool:
         return bool(self.holding(claim))

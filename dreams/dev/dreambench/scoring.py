@@ -324,16 +324,11 @@ def _true(case: Case, states: States) -> Iterable[JudgedCase]:
 
 def _gone(case: Case, states: States) -> Iterable[JudgedCase]:
     for claim in case.gone:
-        still = [p for p in states.after.holding(claim) if not _is_history(p, states)]
+        still = [p for p in states.after.holding(claim) if not (p.is_past and p in states.fresh)]
         if not still:
             continue
         fresh = not states.before.says(claim)
         yield JudgedCase(case, "wrong" if fresh else "left", f"stands: {still[0].text[:120]}")
-
-
-def _is_history(passage: Passage, states: States) -> bool:
-    """Whether a passage tells it as past in new words."""
-    return passage.is_past and passage in states.fresh
 
 
 def _once(case: Case, states: States) -> Iterable[JudgedCase]:

@@ -29,12 +29,9 @@ class Words:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self._subjects = self._shuffled()
-
-    def _shuffled(self) -> Iterator[tuple[str, str]]:
         pairs = [(one, two) for one in VOCABULARY["first"] for two in VOCABULARY["second"]]
         self.rng.shuffle(pairs)
-        return iter(pairs)
+        self._subjects = iter(pairs)
 
     def pair(self) -> tuple[str, str]:
         """The two words of a new name."""

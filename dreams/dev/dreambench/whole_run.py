@@ -93,12 +93,6 @@ def _certain(folder: Path, name: str) -> Path:
     return folder / "certain" / name
 
 
-def _name_of(folder: Path, memory: Path) -> str:
-    """The name of the memory's directory in the world: a project without sessions knows no repository."""
-    repos = (folder / "repos").iterdir()
-    return next(repo.name for repo in repos if memory_of(folder / "root", repo) == memory)
-
-
 def _run_inside(world: World, folder: Path, engine: str) -> dict[str, Any]:
     environment = {name: value for name, value in os.environ.items() if name not in _OWN}
     environment |= {
@@ -164,7 +158,9 @@ class _ProjectRun:
     def __init__(self, folder: Path, project: Any, engine: str, cost: Cost) -> None:
         self.project, self.engine, self.cost = project, engine, cost
         self.folder, self.memory = folder, Path(project.memory_dir)
-        self.name = _name_of(folder, self.memory)
+        # The name of the memory's directory in the world: a project without sessions knows no repository.
+        repos = (folder / "repos").iterdir()
+        self.name = next(repo.name for repo in repos if memory_of(folder / "root", repo) == self.memory)
         self.asked = QuestionCounts()
 
     def to_the_end(self, cases: Sequence[Case]) -> None:

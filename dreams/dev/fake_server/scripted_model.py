@@ -128,7 +128,10 @@ class DemoModel:
             # Not a dream but a connection test, which needs a tool call.
             return ScriptedReply((Use(min(request.tools), {"word": "yes"}),))
         if FINDINGS in request.text():
-            return _left_as_it_is(request)
+            # The answer to the checks' findings: rules cannot judge them; the person will.
+            before = as_blocks(request.messages[-2].get("content"))
+            said = "\n".join(str(block.get("text", "")) for block in before).strip()
+            return ScriptedReply((Text(f"{said} I left what the checks found for you to weigh."),))
         acts = (self._orient, self._gather, self._consolidate, self._end)
         return acts[min(request.turns, 3)](request)
 
@@ -162,13 +165,6 @@ class DemoModel:
                 ),
             )
         )
-
-
-def _left_as_it_is(request: Request) -> ScriptedReply:
-    """The answer to the checks' findings: rules cannot judge them; the person will."""
-    before = as_blocks(request.messages[-2].get("content"))
-    said = "\n".join(str(block.get("text", "")) for block in before).strip()
-    return ScriptedReply((Text(f"{said} I left what the checks found for you to weigh."),))
 
 
 def _reply(said: str, phase: str, *uses: Block) -> ScriptedReply:

@@ -142,10 +142,7 @@ class Budget:
                 f"The model used all its {self.limits.turns} turns (Turns per dream) and was not done. {self.words.ending}"
             )
         self.turns += 1
-        self._look_at_budgets()
-
-    def _look_at_budgets(self) -> None:
-        """Called between two turns, when the ledger and the budgets include everything that this dream spent."""
+        # Called between two turns, when the ledger and the budgets include everything that this dream spent.
         self._counted = self.ledger.dollars
         left = self.dollars_left() if self.dollars_left else None
         if left is not None:

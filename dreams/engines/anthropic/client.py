@@ -140,7 +140,31 @@ class Client:
 
     def _ready(self) -> "AsyncAnthropic":
         if self._client is None:
-            self._client = _made(self._endpoint, self._patience)
+            import httpx2  # noqa: PLC0415 - comes with the client library
+            from anthropic import AsyncAnthropic  # noqa: PLC0415 - see the module's words
+
+            stall = self._patience.stall_seconds * (LOCAL_STALL_FACTOR if self._endpoint.is_local else 1)
+            http = httpx2.AsyncClient(
+                base_url=self._endpoint.base_url,
+                timeout=httpx2.Timeout(stall, connect=self._patience.connect_seconds),
+                # A redirect would send the transcripts to a host that nobody chose; a local server needs no proxy.
+                follow_redirects=False,
+                # Plain HTTP has no certificate, and loading the authorities takes longer than a short answer.
+                verify=not self._endpoint.base_url.startswith("http:"),
+                trust_env=not self._endpoint.is_local,
+            )
+            made = AsyncAnthropic(
+                api_key=self._endpoint.key,
+                base_url=self._endpoint.base_url,
+                # The library's retries sleep as long as a server demands, and cannot be seen or cancelled.
+                max_retries=0,
+                http_client=http,
+                timeout=httpx2.Timeout(stall, connect=self._patience.connect_seconds),
+                open_telemetry=False,
+            )
+            # Those of ANTHROPIC_CUSTOM_HEADERS: they may hold a key of another host, and replace ours.
+            made._custom_headers = {}
+            self._client = made
         return self._client
 
     async def _open(self) -> None:
@@ -199,34 +223,6 @@ class Bounded:
             if self.since > MOST_CHARS:
                 raise BrokenStream(ENDLESS)
             yield piece
-
-
-def _made(endpoint: Endpoint, patience: Patience) -> "AsyncAnthropic":
-    import httpx2  # noqa: PLC0415 - comes with the client library
-    from anthropic import AsyncAnthropic  # noqa: PLC0415 - see the module's words
-
-    stall = patience.stall_seconds * (LOCAL_STALL_FACTOR if endpoint.is_local else 1)
-    http = httpx2.AsyncClient(
-        base_url=endpoint.base_url,
-        timeout=httpx2.Timeout(stall, connect=patience.connect_seconds),
-        # A redirect would send the transcripts to a host that nobody chose; a local server needs no proxy.
-        follow_redirects=False,
-        # Plain HTTP has no certificate, and loading the authorities takes longer than a short answer.
-        verify=not endpoint.base_url.startswith("http:"),
-        trust_env=not endpoint.is_local,
-    )
-    made = AsyncAnthropic(
-        api_key=endpoint.key,
-        base_url=endpoint.base_url,
-        # The library's retries sleep as long as a server demands, and cannot be seen or cancelled.
-        max_retries=0,
-        http_client=http,
-        timeout=httpx2.Timeout(stall, connect=patience.connect_seconds),
-        open_telemetry=False,
-    )
-    # Those of ANTHROPIC_CUSTOM_HEADERS: they may hold a key of another host, and replace ours.
-    made._custom_headers = {}
-    return made
 
 
 async def _beginning(answer: "httpx2.Response") -> bytes:

@@ -56,7 +56,15 @@ class Writer:
     def call(self, name: str, given: Mapping[str, Any]) -> tuple[str, str]:
         """(answer for the model, path changed). Raises Refusal."""
         path, before, after = self._texts(name, given)
-        citations, problems = self._cited(path, given)
+        try:
+            checked = self._evidence.check(given.get("citations"))
+        except BadCitations as error:
+            raise Refusal(str(error)) from error
+        if not checked.citations and path != INDEX_NAME:
+            raise Refusal(
+                "Cite at least one passage that speaks for this change: a session, or the memory itself."
+            )
+        citations, problems = checked.citations, checked.problems
         if after == before:
             return self._explained(path, citations, problems, given), path
         edit = self._edit(name, path, before, after, given, citations)
@@ -65,7 +73,8 @@ class Writer:
 
     def _texts(self, name: str, given: Mapping[str, Any]) -> tuple[str, str | None, str | None]:
         """(path, its text, the text that the call makes)"""
-        path = self._inside(_path(given).strip())
+        # Models mix up the two names that agents' tools have for it.
+        path = self._inside(_string(given, "file_path" if "file_path" in given else "path").strip())
         before = self._before(path)
         make = {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name]
         return path, before, make(path, before, given)
@@ -170,17 +179,6 @@ class Writer:
 
     # --- Why ------------------------------------------------------------------------------------------------------
 
-    def _cited(self, path: str, given: Mapping[str, Any]) -> tuple[tuple[Citation, ...], tuple[str, ...]]:
-        try:
-            checked = self._evidence.check(given.get("citations"))
-        except BadCitations as error:
-            raise Refusal(str(error)) from error
-        if not checked.citations and path != INDEX_NAME:
-            raise Refusal(
-                "Cite at least one passage that speaks for this change: a session, or the memory itself."
-            )
-        return checked.citations, checked.problems
-
     def _to_explain(self, path: str, given: Mapping[str, Any]) -> list[int]:
         """Indexes of this dream's edits of a file that have a quote not found, or that the call explains further."""
         own = [place for place, edit in enumerate(self.edits) if edit.path == path]
@@ -240,11 +238,6 @@ class Writer:
                 f"{again} with the right quote, or take the change back."
             )
         return told
-
-
-def _path(given: Mapping[str, Any]) -> str:
-    """The path in a call: models mix up the two names that agents' tools have for it."""
-    return _string(given, "file_path" if "file_path" in given else "path")
 
 
 def _string(given: Mapping[str, Any], key: str) -> str:

@@ -154,7 +154,10 @@ class _Side:
 def refine(old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
     """The block `old` → `new` as consecutive changes that cover it; each can be accepted or rejected alone."""
     whole = [LineChange(0, len(old), 0, len(new))]
-    if (len(old) == len(new) == 1 and _is_one_unit(old[0], new[0])) or _only_line_ends(old, new):
+    if len(old) == len(new) == 1 and _is_one_unit(old[0], new[0]):
+        return whole
+    # Only line ends differ: a file converted from CRLF to LF is one decision, not one for each line.
+    if [line.rstrip("\r\n") for line in old] == [line.rstrip("\r\n") for line in new]:
         return whole
     if len(old) == len(new) and all(map(_is_one_item, old, new)):
         return [LineChange(n, n + 1, n, n + 1) for n in range(len(old))]
@@ -190,13 +193,6 @@ def _is_reworded(old: str, new: str) -> bool:
         return False
     short = old[:COMPARED_LENGTH], new[:COMPARED_LENGTH]
     return Indel.normalized_similarity(*short, score_cutoff=ALMOST_THE_SAME) > 0
-
-
-def _only_line_ends(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether only line ends differ: a file converted from CRLF to LF is one decision, not one for each line."""
-    return len(old) == len(new) and all(
-        a.rstrip("\r\n") == b.rstrip("\r\n") for a, b in zip(old, new, strict=True)
-    )
 
 
 def _likeness(left: _Side, i: int, right: _Side, j: int) -> float:

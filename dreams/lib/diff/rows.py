@@ -41,7 +41,10 @@ class RowPiece(msgspec.Struct, frozen=True, gc=False):
 
 def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[DiffRow]:
     """The file with these hunks; `context` lines around each, None for all lines."""
-    lines = _cut_lines(base)
+    # Each line as its text and its line end.
+    *whole, rest = base.split("\n")
+    found = [(line[:-1], "\r\n") if line.endswith("\r") else (line, "\n") for line in whole]
+    lines = [*found, (rest, "")] if rest else found
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
     out: list[DiffRow] = []
     at = shift = 0
@@ -115,13 +118,6 @@ def _unchanged(
 def _equal(lines: Sequence[tuple[str, str]], start: int, end: int, shift: int) -> list[DiffRow]:
     found = enumerate(lines[start:end], start + 1)
     return [DiffRow("equal", number, number + shift, text, line_end) for number, (text, line_end) in found]
-
-
-def _cut_lines(text: str) -> list[tuple[str, str]]:
-    """Each line as its text and its line end."""
-    *whole, rest = text.split("\n")
-    found = [(line[:-1], "\r\n") if line.endswith("\r") else (line, "\n") for line in whole]
-    return [*found, (rest, "")] if rest else found
 
 
 def _cut_end(line: str) -> tuple[str, str]:

@@ -139,20 +139,16 @@ def _block_end(kind: ItemKind, lines: list[str], start: int) -> int:
     if kind in {"heading", "rule", "blank"}:
         return start + 1
     if kind == "code":
-        return _code_end(lines, start)
+        fence = fence_opened_by(lines[start])
+        for end in range(start + 1, len(lines)):
+            if closes_fence(lines[end], fence):
+                return end + 1
+        return len(lines)
     end = start + 1
     goes_on = {"paragraph"} if kind == "bullet" else {kind}
     while end < len(lines) and _kind_of(lines[end]) in goes_on:
         end += 1
     return end
-
-
-def _code_end(lines: list[str], start: int) -> int:
-    fence = fence_opened_by(lines[start])
-    for end in range(start + 1, len(lines)):
-        if closes_fence(lines[end], fence):
-            return end + 1
-    return len(lines)
 
 
 def _comment_end(lines: list[str], start: int) -> int | None:

@@ -253,9 +253,6 @@ class _Reader:
             raise Refused(_REFUSED["&"])
         self._refuse_empty(f"before '{pair if pair in ('&&', '||') else char}'")
         self._at += len(pair) if pair in ("&&", "||") else 1
-        self._open_next(pair, char)
-
-    def _open_next(self, pair: str, char: str) -> None:
         if pair == "&&":
             self._pipelines.append(Pipeline("&&"))
         elif pair == "||":

@@ -40,16 +40,13 @@ class Command(base.Command):
             except OSError as error:
                 found = lifecycle.Caught(closed=flush.in_words(error))
             if found.closed:
-                self._closed(project, found.closed, alone=len(projects) == 1)
+                if len(projects) == 1:
+                    raise base.Refused(f"{project}: {found.closed}")
+                self.say(f"{project}: {found.closed}")
             if found.stopped:
                 self.say(f"{project}: {found.stopped}")
             done.append((project, found))
         return _result(done)
-
-    def _closed(self, project: Project, why: str, *, alone: bool) -> None:
-        if alone:
-            raise base.Refused(f"{project}: {why}")
-        self.say(f"{project}: {why}")
 
     def words(self, result: base.Result) -> base.Words:
         yield f"Read {plural(len(result['sessions']), 'session')}, caught {plural(len(result['caught']), 'thing')}."

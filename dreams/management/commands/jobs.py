@@ -40,7 +40,9 @@ class Command(base.Command):
                 return {"removed": [job.public_id for job in gone]}
         if words:
             raise base.BadUsage("`jobs list` takes no arguments.")
-        return _list()
+        now, clock = timezone.now(), jobs.Clock.load()
+        rows = ScheduledJob.objects.select_related("project", "after")
+        return {"jobs": [_shown(job, now, clock) for job in rows]}
 
     def _add(self, words: list[str], options: base.Options) -> base.Result:
         if not words:
@@ -97,12 +99,6 @@ def _day(text: str | None) -> dt.date | None:
         return None if text is None else dt.date.fromisoformat(text)
     except ValueError as error:
         raise base.BadUsage(f"“{text}” is not a day such as 2026-12-31.") from error
-
-
-def _list() -> base.Result:
-    now, clock = timezone.now(), jobs.Clock.load()
-    rows = ScheduledJob.objects.select_related("project", "after")
-    return {"jobs": [_shown(job, now, clock) for job in rows]}
 
 
 def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> base.Result:

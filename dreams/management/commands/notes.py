@@ -24,10 +24,7 @@ class Command(base.Command):
         session = lookup.session(options["session"])
         if options["engine"] == "rules":
             return _result(session, session_notes.by_rules(session))
-        return self._by_a_model(session, force=options["force"])
-
-    def _by_a_model(self, session: Session, *, force: bool) -> base.Result:
-        asked = handing_over.request(session, named.me().name, force=force)
+        asked = handing_over.request(session, named.me().name, force=options["force"])
         self.say(f"Asking {asked.model}.")
         done = handing_over.run(asked.pk)
         if done is None or done.status != NotesRequest.Status.DONE:

@@ -34,7 +34,10 @@ class Command(base.Command):
         if host_requests.is_elsewhere(project):
             return {**result, **_ask(project, options), **_found(project)}
         if options["purge"]:
-            result["purged"] = _purge(project, options["purge"], options["reason"])
+            done = secret_purge.purge(project, options["purge"], named.me(), reason=options["reason"])
+            if done.waits:
+                raise base.Refused(f"It is not finished: {'; '.join(done.waits)} `recover` tries again.")
+            result["purged"] = done.texts
         if options["redact"]:
             made = secret_purge.propose(project, named.me())
             result["proposal"] = made.public_id if made else ""
@@ -76,13 +79,6 @@ def _ask(project: Project, options: base.Options) -> base.Result:
 
 def _found(project: Project) -> base.Result:
     return {"secrets": [_as_json(leak) for leak in secret_purge.find_secrets(project).found]}
-
-
-def _purge(project: Project, wanted: list[str], reason: str) -> int:
-    done = secret_purge.purge(project, wanted, named.me(), reason=reason)
-    if done.waits:
-        raise base.Refused(f"It is not finished: {'; '.join(done.waits)} `recover` tries again.")
-    return done.texts
 
 
 def _as_json(leak: secret_purge.Leak) -> base.Result:

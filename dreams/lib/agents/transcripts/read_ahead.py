@@ -206,22 +206,19 @@ class Ahead:
             return
         number = wanted if not self._groups[wanted].given else self._unclaimed()
         if number is None:
-            self._wait()
+            if self._hear(block=True):
+                self._waited = 0.0
+            else:
+                self._waited += WAIT_SECONDS
+            if self._waited > PATIENCE_SECONDS:
+                for child in list(self.children):
+                    self._lose(child)
+            if self._tick:
+                self._tick()
             return
         group = self._groups[number]
         group.given = True
         group.files = [self._read(path) for path in group.paths]
-
-    def _wait(self) -> None:
-        if self._hear(block=True):
-            self._waited = 0.0
-        else:
-            self._waited += WAIT_SECONDS
-        if self._waited > PATIENCE_SECONDS:
-            for child in list(self.children):
-                self._lose(child)
-        if self._tick:
-            self._tick()
 
     def _unclaimed(self) -> int | None:
         while self._next < len(self._groups) and self._groups[self._next].given:

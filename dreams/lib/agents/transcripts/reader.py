@@ -172,7 +172,9 @@ class Reader:
                 base = self._skip_the_rest(base)
         if self._filled:
             yield from self._tail(base)
-        self._shrink()
+        # Releases the memory of a long line for the rest of the scan.
+        if len(self._buffer) > self._small:
+            self._buffer = bytearray(self._small)
 
     def _fill(self, fd: int, position: int, size: int) -> int:
         """Reads more after the rest of the last line; the buffer grows only for a line longer than itself."""
@@ -199,11 +201,6 @@ class Reader:
             left = self._filled - used
             self._buffer[:left] = self._buffer[used : self._filled]
             self._filled = left
-
-    def _shrink(self) -> None:
-        """Releases the memory of a long line for the rest of the scan."""
-        if len(self._buffer) > self._small:
-            self._buffer = bytearray(self._small)
 
     def _whole_lines(self, base: int) -> Generator[Entry, None, int]:
         """Records of every line that ends in the buffer; returns the bytes used."""

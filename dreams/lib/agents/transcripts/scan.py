@@ -266,7 +266,11 @@ class _FileScan:
                 self._add_usage(line)
             self.summary.tasks = tasks_after(self.summary.tasks, line, message, offset, number)
         if kind == "user":
-            self._add_user_line(line, offset, number)
+            result = line.tool_use_result
+            if result is None:
+                self._add_typed(line, offset, number)
+            elif isinstance(result, ToolResult) and len(result.original_file) and present(result.file_path):
+                self._add_memory_write(line, result, offset, number)
         elif kind == "attachment":
             self._add_typed(line, offset, number)
 
@@ -286,25 +290,15 @@ class _FileScan:
             if row is not None:
                 keep_best(self.batch.usage, row)
 
-    def _add_user_line(self, line: TranscriptRecord, offset: int, number: int) -> None:
-        result = line.tool_use_result
-        if result is None:
-            self._add_typed(line, offset, number)
-        elif isinstance(result, ToolResult) and len(result.original_file) and present(result.file_path):
-            self._add_memory_write(line, result, offset, number)
-
     def _add_typed(self, line: TranscriptRecord, offset: int, number: int) -> None:
         text = typed_text(line)
         if text is None:
-            self._note_first_text(line)
+            if not self.summary.first_text and not line.is_meta and isinstance(line.message, Message):
+                self.summary.first_text = title_of(command_typed(content_text(line.message.content)))
             return
         self.summary.add_typed(text, correction=is_correction(text))
         key = uuid_key(line.uuid) if line.uuid else key64("typed", str(line.timestamp), text)
         self.batch.prompts.append(Prompt(key, offset, number, instant(line.timestamp), text))
-
-    def _note_first_text(self, line: TranscriptRecord) -> None:
-        if not self.summary.first_text and not line.is_meta and isinstance(line.message, Message):
-            self.summary.first_text = title_of(command_typed(content_text(line.message.content)))
 
     def _add_memory_write(self, line: TranscriptRecord, edit: ToolResult, offset: int, number: int) -> None:
         try:

@@ -41,17 +41,14 @@ def find_quote(
     if not wanted:
         return []
     found: list[Match] = []
-    for raw, offset, line in _candidates(source, _needle(wanted), progress):
+    # The longest run of characters that JSON never escapes: only lines that contain it are parsed.
+    needle = max(_WORD.findall(wanted), key=len, default="").encode("ascii")
+    for raw, offset, line in _candidates(source, needle, progress):
         for turn in turns_of_line(raw, offset, line):
             found.extend(Match(turn, i) for i, part in enumerate(turn.parts) if wanted in one_line(part.text))
         if len(found) >= limit:
             break
     return found[:limit]
-
-
-def _needle(quote: str) -> bytes:
-    """The longest run of characters that JSON never escapes: only lines that contain it are parsed."""
-    return max(_WORD.findall(quote), key=len, default="").encode("ascii")
 
 
 def _candidates(source: Source, needle: bytes, progress: Progress | None) -> Iterator[tuple[bytes, int, int]]:

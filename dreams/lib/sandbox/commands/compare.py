@@ -132,7 +132,10 @@ class _Comparison:
         yield from self._texts(first, second, a, b, headed=headed)
 
     def _texts(self, first: _Text, second: _Text, a: str, b: str, *, headed: bool) -> Iterator[bytes]:
-        script = self._script(first, second)
+        # The runs of lines that differ. If several results are correct, ours may differ from other programs'.
+        sides = [[self._key(line) for line in text.lines] for text in (first, second)]
+        self._process.meter.tick()
+        script = changes(sides[0], sides[1])
         if not script:
             return
         self._process.status = max(self._process.status, 1)
@@ -150,12 +153,6 @@ class _Comparison:
         ns = int(process.now * 1e9) if path == "-" else process.stat(path).st_mtime_ns
         head = b"".join(lines[:2_000])[:65_536]
         return _Text(path, lines, ns, b"\0" in head)
-
-    def _script(self, first: _Text, second: _Text) -> list[LineChange]:
-        """The runs of lines that differ. If several results are correct, ours may differ from other programs'."""
-        sides = [[self._key(line) for line in text.lines] for text in (first, second)]
-        self._process.meter.tick()
-        return changes(sides[0], sides[1])
 
     def _key(self, line: bytes) -> bytes:
         args = self._args

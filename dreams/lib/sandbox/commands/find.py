@@ -167,26 +167,20 @@ class _Parser:
             raise UsageError(f"missing argument to `{word}'")
         value = self._take()
         if newer is not None:
-            return self._newer(value, is_time=newer[1] is not None)
+            if newer[1] is not None:
+                return tests.newer_than_time(value)
+            self._result.references.append(value)
+            return tests.newer_than_file(value)
         if word in ("-maxdepth", "-mindepth"):
-            return self._bound(word, value)
+            if not re.fullmatch(r"[0-9]{1,6}", value):
+                raise UsageError(f"Expected a positive decimal integer argument to {word}, but got '{value}'")
+            if word == "-maxdepth":
+                self._result.deepest = min(int(value), _DEEPEST)
+            else:
+                self._result.shallowest = int(value)
+            return tests.yes
         self._acts = self._acts or word == "-printf"
         return tests.VALUED[word](word, value)
-
-    def _bound(self, word: str, text: str) -> Test:
-        if not re.fullmatch(r"[0-9]{1,6}", text):
-            raise UsageError(f"Expected a positive decimal integer argument to {word}, but got '{text}'")
-        if word == "-maxdepth":
-            self._result.deepest = min(int(text), _DEEPEST)
-        else:
-            self._result.shallowest = int(text)
-        return tests.yes
-
-    def _newer(self, value: str, *, is_time: bool) -> Test:
-        if is_time:
-            return tests.newer_than_time(value)
-        self._result.references.append(value)
-        return tests.newer_than_file(value)
 
 
 def _both(a: Test, b: Test) -> Test:

@@ -103,20 +103,16 @@ def _literal(args: Args, texts: list[bytes]) -> bytes:
 def _expressions(args: Args, texts: list[bytes], syntax: str) -> tuple[list[bytes], int | None]:
     fold = args.has("i")
     if syntax == "P":
-        return _perl(args, texts, fold)
+        if len(set(texts)) > 1:
+            raise UsageError("the -P option only supports a single pattern", 2)
+        found = grep_lines.read_perl(texts[0], fold=fold)
+        if found.behind is not None and (args.has("w") or args.has("x")):
+            raise Refused("grep -P: \\K and looking around are not on offer with -w and -x")
+        return [found.expression], found.behind
     unique = dict.fromkeys(texts)
     if syntax == "F":
         return [patterns.fixed(text, fold=fold) for text in unique], None
     return [patterns.translate(text, extended=syntax == "E", fold=fold) for text in unique], None
-
-
-def _perl(args: Args, texts: list[bytes], fold: bool) -> tuple[list[bytes], int | None]:
-    if len(set(texts)) > 1:
-        raise UsageError("the -P option only supports a single pattern", 2)
-    found = grep_lines.read_perl(texts[0], fold=fold)
-    if found.behind is not None and (args.has("w") or args.has("x")):
-        raise Refused("grep -P: \\K and looking around are not on offer with -w and -x")
-    return [found.expression], found.behind
 
 
 def _bounded(whole: bytes, *, lines: bool, words: bool) -> bytes:
@@ -281,7 +277,11 @@ _TYPES = {
 def rg(name: str, argv: list[str]) -> Runner:
     args = read(name, _RG, argv)
     if args.has("files"):
-        return _listing(name, args)
+        if args.has("g") or args.has("t") or args.has("T"):
+            raise Refused("rg --files: for some names alone use find . -type f -name '*.md'")
+        passed_over = [] if args.has("hidden") else ["-name", ".?*", "-prune", "-o"]
+        action = ["-print"] if args.operands else ["-printf", "%P\\n"]
+        return find(name, [*args.operands, *passed_over, "-type", "f", *action])
     patterns = args.all("e")
     operands = list(args.operands)
     if not patterns:
@@ -291,14 +291,6 @@ def rg(name: str, argv: list[str]) -> Runner:
     words = ["-F" if args.has("F") else "-P", "-r", *_flags(args, patterns), *_names(args, operands)]
     paths = [] if operands in (["."], ["./"]) else operands
     return grep(name, [*words, *(word for text in patterns for word in ("-e", text)), "--", *paths])
-
-
-def _listing(name: str, args: Args) -> Runner:
-    if args.has("g") or args.has("t") or args.has("T"):
-        raise Refused("rg --files: for some names alone use find . -type f -name '*.md'")
-    passed_over = [] if args.has("hidden") else ["-name", ".?*", "-prune", "-o"]
-    action = ["-print"] if args.operands else ["-printf", "%P\\n"]
-    return find(name, [*args.operands, *passed_over, "-type", "f", *action])
 
 
 def _flags(args: Args, patterns: list[str]) -> list[str]:

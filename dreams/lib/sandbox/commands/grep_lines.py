@@ -233,7 +233,11 @@ class _Scan:
             if self._full() and not self._after:
                 return
             if self._can_skip(block):
-                self._pass(block)
+                # Skips lines; counts them only if line numbers are printed: most files have no match.
+                if self._plan.args.has("n"):
+                    self._passed.append(block)
+                    if len(self._passed) > MOST_PASSED:
+                        self._count_passed()
                 continue
             self._count_passed()
             for line in self._candidates(block):
@@ -259,13 +263,6 @@ class _Scan:
             found = block.find(literal, counted)
         self._number += block.count(b"\n", counted)
 
-    def _pass(self, block: bytes) -> None:
-        """Skips lines; counts them only if line numbers are printed: most files have no match."""
-        if self._plan.args.has("n"):
-            self._passed.append(block)
-            if len(self._passed) > MOST_PASSED:
-                self._count_passed()
-
     def _count_passed(self) -> None:
         self._number += sum(block.count(b"\n") for block in self._passed)
         self._passed.clear()
@@ -284,7 +281,11 @@ class _Scan:
                 return
             yield from self._gap(state)
             yield from self._waiting()
-            yield from self._hit(line)
+            self._last_printed = self._number
+            if self._plan.mode == "lines":
+                yield self._shown(self._number, line, b":")
+            elif not self._plan.invert:
+                yield from self._parts(self._number, line, b":")
             self._after = plan.after if plan.context else 0
         elif self._after:
             self._after -= 1
@@ -292,13 +293,6 @@ class _Scan:
             self._last_printed = self._number
         elif plan.before and plan.context:
             self._before.append((self._number, line))
-
-    def _hit(self, line: bytes) -> Iterator[bytes]:
-        self._last_printed = self._number
-        if self._plan.mode == "lines":
-            yield self._shown(self._number, line, b":")
-        elif not self._plan.invert:
-            yield from self._parts(self._number, line, b":")
 
     def _gap(self, state: GrepState) -> Iterator[bytes]:
         """The separator between groups that do not touch."""

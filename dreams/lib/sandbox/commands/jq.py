@@ -45,7 +45,8 @@ def jq(name: str, argv: list[str]) -> Runner:
     if not args.operands:
         raise UsageError("usage: jq [OPTIONS] FILTER [FILE]...", 2)
     program = _compiled(args.operands.pop(0), variables)
-    encoder = _encoder(args)
+    form: dict[str, Any] = {"separators": (",", ":")} if args.has("c") else {"indent": 2}
+    encoder = json.JSONEncoder(ensure_ascii=False, sort_keys=args.has("S"), **form)
 
     def run(process: Process) -> Iterator[bytes]:
         last: list[Any] = []
@@ -226,11 +227,6 @@ def _replaced(value: Any, instead: dict[str, str]) -> Any:
     if isinstance(value, dict):
         return {replaced(key, instead): _replaced(inner, instead) for key, inner in value.items()}
     return [_replaced(inner, instead) for inner in value] if isinstance(value, list) else value
-
-
-def _encoder(args: Args) -> json.JSONEncoder:
-    form: dict[str, Any] = {"separators": (",", ":")} if args.has("c") else {"indent": 2}
-    return json.JSONEncoder(ensure_ascii=False, sort_keys=args.has("S"), **form)
 
 
 def _line(value: Any, args: Args, encoder: json.JSONEncoder) -> bytes:

@@ -281,7 +281,11 @@ class _ProgramRun:
             if command.letter == "p":
                 self._print(self._text, self._end)
             elif command.substitution is not None:
-                self._substitute(command.substitution)
+                changed = _substituted(command.substitution, self._process.masked(self._text), self._process)
+                if changed is not None:
+                    self._text = changed
+                    if command.substitution.printed:
+                        self._print(self._text, self._end)
             else:
                 self._ended = True
                 break
@@ -291,13 +295,6 @@ class _ProgramRun:
     def _print(self, text: bytes, end: bytes) -> None:
         self._out.append((b"\n" if self._ends_open else b"") + text + end)
         self._ends_open = not end
-
-    def _substitute(self, one: _Substitution) -> None:
-        changed = _substituted(one, self._process.masked(self._text), self._process)
-        if changed is not None:
-            self._text = changed
-            if one.printed:
-                self._print(self._text, self._end)
 
     def _selected(self, at: int, command: _Command) -> bool:
         if command.first is None:

@@ -56,7 +56,14 @@ def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
         asked = json.loads(line)
         name, given = asked["name"], asked["input"]
         if name == "line":
-            return _line(tools, given["line"], given["cwd"])
+            # A person's line: their own files, as they are.
+            answer = Shell(tools.tree, given["cwd"], replace(tools.limits, masked_bytes=0)).run(given["line"])
+            return {
+                "output": answer.output,
+                "exit_code": answer.exit_code,
+                "refused": answer.refused,
+                "ms": answer.ms,
+            }
         if name not in NAMES or not isinstance(given, dict):
             reply = ToolReply(f"Not done: there is no tool {str(name)[:60]!r} here.", refused=True)
         else:
@@ -64,17 +71,6 @@ def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
     except Exception as error:  # a bug of ours: the dream continues, and the page shows it
         reply = ToolReply(f"Not done: a fault in the tool ({type(error).__name__}).", refused=True)
     return {"text": reply.text, "refused": reply.refused}
-
-
-def _line(tools: Tools, line: str, cwd: str) -> dict[str, Any]:
-    """A person's line: their own files, as they are."""
-    answer = Shell(tools.tree, cwd, replace(tools.limits, masked_bytes=0)).run(line)
-    return {
-        "output": answer.output,
-        "exit_code": answer.exit_code,
-        "refused": answer.refused,
-        "ms": answer.ms,
-    }
 
 
 def _send(answers: BinaryIO, answer: dict[str, Any]) -> None:

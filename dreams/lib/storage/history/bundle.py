@@ -53,7 +53,17 @@ def restore(path: Path, file: Path) -> None:
 
 def _fill(repo: GitRepo, source: BinaryIO, file: Path) -> None:
     heads = _header(source, file)
-    _check_pack(source, file)
+    # Verifies the pack's checksum and seeks back to its start.
+    start = source.tell()
+    left = source.seek(0, os.SEEK_END) - start - _DIGEST
+    source.seek(start)
+    digest = hashlib.sha1(usedforsecurity=False)
+    while left > 0 and (chunk := source.read(min(_CHUNK, left))):
+        digest.update(chunk)
+        left -= len(chunk)
+    if source.read() != digest.digest():
+        raise _damaged(file, "its checksum does not match; it is cut short or changed")
+    source.seek(start)
     try:
         repo.add_pack(iter(lambda: source.read(_CHUNK), b""))
     except OSError:  # errors of the disk that we write to
@@ -83,20 +93,6 @@ def _header(source: BinaryIO, file: Path) -> dict[bytes, ObjectID]:
     if INDEX not in heads or heads.pop(HEADREF, None) != heads.get(MAIN):
         raise _damaged(file, "its header does not name what an export holds")
     return heads
-
-
-def _check_pack(source: BinaryIO, file: Path) -> None:
-    """Verifies the pack's checksum and seeks back to its start."""
-    start = source.tell()
-    left = source.seek(0, os.SEEK_END) - start - _DIGEST
-    source.seek(start)
-    digest = hashlib.sha1(usedforsecurity=False)
-    while left > 0 and (chunk := source.read(min(_CHUNK, left))):
-        digest.update(chunk)
-        left -= len(chunk)
-    if source.read() != digest.digest():
-        raise _damaged(file, "its checksum does not match; it is cut short or changed")
-    source.seek(start)
 
 
 def _damaged(file: Path, why: str) -> HistoryError:

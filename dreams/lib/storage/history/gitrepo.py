@@ -247,7 +247,11 @@ def build(path: Path, fill: Callable[[GitRepo], None], *, keep: bool) -> None:
             return
         try:
             _new(aside)
-            _filled(aside, fill)
+            ours = GitRepo(aside)
+            try:
+                fill(ours)
+            finally:
+                ours.close()
             durable.sync_trees([aside])
             if path.exists():
                 _remove_empty(path)
@@ -320,14 +324,6 @@ def _new(aside: Path) -> None:
         (aside / name).mkdir(mode=0o700)
     (aside / "HEAD").write_bytes(HEAD)
     (aside / "config").write_bytes(_CONFIG)
-
-
-def _filled(aside: Path, fill: Callable[[GitRepo], None]) -> None:
-    ours = GitRepo(aside)
-    try:
-        fill(ours)
-    finally:
-        ours.close()
 
 
 def _remove_empty(path: Path) -> None:

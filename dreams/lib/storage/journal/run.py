@@ -64,18 +64,14 @@ def _write(system: System, journal_dir: Path, plan: Plan, checked: CheckedPlan) 
         return result_of(resolved, "failed", error=flush.refusal(error, journal_dir))
     with journal:
         try:
-            _write_ahead(journal, plan, checked)
+            journal.put_blobs([*(op.data for op in plan.ops if op.data is not None), *checked.old_texts])
+            journal.put("record", checked.resolved)
         except OSError as error:
             return _close_failed(journal, result_of(resolved, "failed", error=_words(error, resolved)), [])
         except BaseException:
             _close_failed(journal, result_of(resolved, "failed", error="interrupted"), [])
             raise
         return _carry_out(Work(system, checked.root, journal, resolved))
-
-
-def _write_ahead(journal: Journal, plan: Plan, checked: CheckedPlan) -> None:
-    journal.put_blobs([*(op.data for op in plan.ops if op.data is not None), *checked.old_texts])
-    journal.put("record", checked.resolved)
 
 
 def _carry_out(work: Work) -> Result:

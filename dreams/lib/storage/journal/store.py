@@ -222,20 +222,16 @@ def begin(system: System, journal_dir: Path, plan_id: str) -> Journal:
     number = int(earlier[-1].name.rpartition(".")[2]) + 1 if earlier else 1
     path = journal_dir / f"{plan_id}.{number}"
     try:
-        _make_folders(system, path)
+        with held(os.open(path.parent, _DIR)) as folder:
+            system.mkdir(folder, path.name, 0o700)
+            with held(os.open(path.name, _DIR, dir_fd=folder)) as inner:
+                system.mkdir(inner, "blobs", 0o700)
+            system.fsync_dir(folder, path.name)
         return Journal(system, path)
     except OSError:
         if path.exists():
             discard(path)
         raise
-
-
-def _make_folders(system: System, path: Path) -> None:
-    with held(os.open(path.parent, _DIR)) as folder:
-        system.mkdir(folder, path.name, 0o700)
-        with held(os.open(path.name, _DIR, dir_fd=folder)) as inner:
-            system.mkdir(inner, "blobs", 0o700)
-        system.fsync_dir(folder, path.name)
 
 
 def discard(path: Path) -> None:
