@@ -124,7 +124,8 @@ class HistoryStore:
             if head and self._repo.commit(head).tree == objects[-1].id:
                 self._write(kept, [])
                 return None
-            made = _commit(objects[-1].id, head, text, state.at, state.author)
+            at = int(state.at.timestamp())
+            made = trees.new_commit(objects[-1].id, head, text, at, state.author)
             self._write(kept, [*objects, made])
             self._repo.move_ref(MAIN, head, made.id)
             # Each pack means two open files for every reader. The state is stored, even if the repack fails.
@@ -269,22 +270,10 @@ def _first(state: State) -> gitrepo.First:
     entries, text = _checked(state)
     kept = _KeptTexts(Index(None), list(state.files.values()))
     objects = trees.build(entries, kept.blobs)
-    made = _commit(objects[-1].id, None, text, state.at, state.author)
+    made = trees.new_commit(objects[-1].id, None, text, int(state.at.timestamp()), state.author)
     unique = {obj.id: obj for obj in (*kept.objects, *objects, made)}
     refs = {MAIN: made.id} | ({INDEX: kept.head} if kept.head else {})
     return gitrepo.First(list(unique.values()), refs)
-
-
-def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, author: str) -> git.Commit:
-    commit = git.Commit()
-    commit.tree = tree
-    commit.parents = [parent] if parent else []
-    commit.author = commit.committer = trees.identity(author)
-    commit.author_time = commit.commit_time = int(at.timestamp())
-    commit.author_timezone = commit.commit_timezone = 0
-    commit.encoding = None
-    commit.message = text
-    return commit
 
 
 def _described(commit: git.Commit) -> Commit:

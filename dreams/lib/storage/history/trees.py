@@ -235,11 +235,16 @@ class Index:
 
 def timeless(tree: Tree, message: bytes) -> Commit:
     """The commit of a tree; always the same one, so that a repeated update changes nothing."""
+    return new_commit(tree.id, None, message, 0, "memoryweb")
+
+
+def new_commit(tree: ObjectID, parent: ObjectID | None, message: bytes, at: int, author: str) -> Commit:
+    """A commit that is not stored yet; `at` in seconds since 1970."""
     commit = Commit()
-    commit.tree = tree.id
-    commit.parents = []
-    commit.author = commit.committer = identity("memoryweb")
-    commit.author_time = commit.commit_time = 0
+    commit.tree = tree
+    commit.parents = [parent] if parent else []
+    commit.author = commit.committer = identity(author)
+    commit.author_time = commit.commit_time = at
     commit.author_timezone = commit.commit_timezone = 0
     commit.message = message
     return commit

@@ -5,7 +5,7 @@ import errno
 import os
 import posixpath
 import stat as st
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,29 +128,12 @@ def _names(fd: int) -> str:
     return sha256_of(b"\0".join(names))
 
 
-def with_dir(root: Root, rel: str, action: Callable[[int], None]) -> bool:
-    """Runs `action` on a directory's handle. False if the directory does not exist."""
-    try:
-        fd = root.open_dir(rel)
-    except FileNotFoundError:
-        return False
-    with held(fd):
-        action(fd)
-    return True
-
-
-def restore_mtime(system: System, root: Root, rel: str, state: DirState) -> bool:
-    """Restores a directory's mtime if its names are the old ones. False if it was not set: only its owner may."""
-    done = False
-
-    def act(fd: int) -> None:
-        nonlocal done
+def restore_mtime(system: System, root: Root, rel: str, state: DirState) -> None:
+    """Restores a directory's mtime, if it is there, is ours, and its names are the old ones."""
+    with suppress(FileNotFoundError), held(root.open_dir(rel)) as fd:
         if not state.names or _names(fd) == state.names:
             with suppress(PermissionError):
                 system.set_mtime(fd, state.mtime_ns, rel)
-                done = True
-
-    return with_dir(root, rel, act) and done
 
 
 # --- A plan against it -----------------------------------------------------------------------------------------------
@@ -263,7 +246,8 @@ class _Checker:
         if seen is not None and seen.trouble:
             self._conflict(op, found, seen.trouble)
         elif found != op.expected:
-            self._conflict(op, found, "changed" if op.expected and found else _presence(found))
+            gone_or_there = "is gone" if found is None else "is already there"
+            self._conflict(op, found, "changed" if op.expected and found else gone_or_there)
         else:
             self._task(number, op, where, seen)
 
@@ -347,10 +331,6 @@ def boot_id() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
         return ""
-
-
-def _presence(found: str | None) -> str:
-    return "is gone" if found is None else "is already there"
 
 
 def _after(op: FileOp, before: FileState | None) -> FileState | None:

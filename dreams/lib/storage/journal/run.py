@@ -13,7 +13,7 @@ from dreams.lib.storage.journal.swap import Work, make_dirs, stage
 
 from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
 from .resolving import CheckedPlan, PlanBase, check
-from .store import Journal, attempts, begin, ended, locked, unfinished
+from .store import Journal, attempts, begin, locked, unfinished
 from .swap import Raced, finish, swap_all, verify_still, wait_for_writers
 from .system import System
 from .undo import undo
@@ -47,8 +47,8 @@ def run(
 
 def _applied_before(system: System, journal_dir: Path, plan_id: str) -> Result | None:
     for path in reversed(attempts(journal_dir, plan_id)):
-        with suppress(JournalDamaged, OSError):
-            end = ended(system, path)
+        with suppress(JournalDamaged, OSError), Journal(system, path) as journal:
+            end = journal.get("end", End)
             if end is not None and end.outcome == "applied":
                 return end.result
     return None

@@ -22,7 +22,7 @@ from typing import Literal, TypeVar
 from dreams.lib import progress
 from dreams.lib.files.safefs import held
 from dreams.lib.files.text import is_there
-from dreams.lib.storage.journal.plan import End, Kept, KeptTexts, ResolvedPlan, decode, encode
+from dreams.lib.storage.journal.plan import Kept, KeptTexts, ResolvedPlan, decode, encode
 
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
 from .system import System
@@ -262,9 +262,3 @@ def unfinished(system: System, journal_dir: Path, target_dir: str) -> list[str]:
             if resolved is not None and os.path.realpath(f"{resolved.base}/{resolved.prefix}") == real:
                 found.append(path.name)
     return found
-
-
-def ended(system: System, path: Path) -> End | None:
-    """How an attempt ended, if it has."""
-    with Journal(system, path) as journal:
-        return journal.get("end", End)

@@ -190,13 +190,17 @@ def _keep_or_join(work: Work, task: Task, temp: SeenFile | None) -> Move:
 
 def _is_written_to(work: Work, folder: int, task: Task, temp: SeenFile) -> bool:
     """Whether T changed since it was read. Waits a little for a process that opened it while it was in place."""
+    now = _seen_at_rest(work, folder, task.temp)
+    return now is None or now.sha256 != temp.sha256
+
+
+def _seen_at_rest(work: Work, folder: int, name: str) -> SeenFile | None:
     with (
         suppress(StillOpen, FileNotFoundError),
-        nobody_writes(work.system, folder, task.temp, Patience(work.system, _DRAIN)),
+        nobody_writes(work.system, folder, name, Patience(work.system, _DRAIN)),
     ):
         pass
-    now = seen_file(work.system, folder, task.temp)
-    return now is None or now.sha256 != temp.sha256
+    return seen_file(work.system, folder, name)
 
 
 def _newer(temp: SeenFile | None, here: SeenFile | None, placed: set[int]) -> bool:
@@ -304,12 +308,7 @@ def _place(work: Work, folder: int, task: Task, name: str, here: SeenFile | None
 
 def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile) -> bool:
     """Checks the file that our text replaced, once nobody writes to it. If it has changed, it is put back."""
-    with (
-        suppress(StillOpen, FileNotFoundError),
-        nobody_writes(work.system, folder, task.mended, Patience(work.system, _DRAIN)),
-    ):
-        pass
-    out = seen_file(work.system, folder, task.mended)
+    out = _seen_at_rest(work, folder, task.mended)
     if out is None or out.sha256 == expected.sha256:
         if out is not None:
             retire(work, folder, task, task.mended)
