@@ -3,11 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Set
 
-from dreams.lib.agents.claude_code.projects import folder_name, is_slug_of, slug_of
-from dreams.lib.agents.claude_code.sessions import Listed, live_sessions, transcripts_in
-from dreams.lib.process import is_alive
-
-from ..base import (
+from dreams.lib.agents.base import (
     AgentSettings,
     FoundMemory,
     FoundProject,
@@ -17,10 +13,12 @@ from ..base import (
     Mark,
     Skipped,
 )
-from .instructions import MANAGED, Folder, instruction_files
-from .listing import memories_in
-from .projects import Projects
-from .settings import MANAGED_FILES, Settings
+from dreams.lib.agents.claude_code.instructions import MANAGED, Folder, instruction_files
+from dreams.lib.agents.claude_code.listing import memories_in
+from dreams.lib.agents.claude_code.projects import Projects, folder_name, is_slug_of, slug_of
+from dreams.lib.agents.claude_code.sessions import Listed, live_sessions, transcripts_in
+from dreams.lib.agents.claude_code.settings import MANAGED_FILES, Settings
+from dreams.lib.process import is_alive
 
 
 class ClaudeCode:

@@ -4,12 +4,9 @@ import os
 
 import msgspec
 
-from dreams.lib.agents.transcripts.reader import samples
-from dreams.lib.agents.transcripts.scan import Summary
+from dreams.lib.agents.transcripts.reader import Cursor, Reader, Source, open_regular, opened, samples
+from dreams.lib.agents.transcripts.scan import BATCH_LINES, Batch, Scan, Summary, scan, scan_at_once
 from dreams.lib.files.seen import storable_ns
-
-from .reader import Cursor, Reader, Source, open_regular, opened
-from .scan import BATCH_LINES, Batch, Scan, scan, scan_at_once
 
 MAX_ROWS = 100_000  # larger files are read in pieces; chosen
 MAX_TEXT = 16 << 20  # and files with longer texts; chosen

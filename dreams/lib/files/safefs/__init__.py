@@ -9,6 +9,7 @@ Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes a
 """
 
 from dreams.lib.files.safefs.root import (
+    Root,
     SafeFsError,
     Skipped,
     TooLarge,
@@ -19,5 +20,3 @@ from dreams.lib.files.safefs.root import (
     reason,
     split,
 )
-
-from .root import Root

@@ -13,13 +13,10 @@ from pathlib import Path
 
 from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.files.text import is_there
-from dreams.lib.storage.journal.plan import Kept, KeptTexts, ResolvedPlan
+from dreams.lib.storage.journal.plan import JournalDamaged, Kept, KeptTexts, ResolvedPlan
 from dreams.lib.storage.journal.resolving import seen_file
-from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
-
-from .plan import JournalDamaged
-from .store import Journal, attempts, locked
-from .system import System
+from dreams.lib.storage.journal.store import Journal, attempts, locked
+from dreams.lib.storage.journal.system import Patience, StillOpen, System, nobody_writes
 
 # Seconds. Other processes need milliseconds between finding a file and opening it; a day is for those that we cannot
 # inspect, and for handles that are never closed.

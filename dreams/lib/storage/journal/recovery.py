@@ -15,15 +15,13 @@ from typing import Literal
 from dreams.lib.files import flush
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.files.text import is_there
-from dreams.lib.storage.journal.plan import End, KeptTexts, ResolvedPlan, Staged
+from dreams.lib.storage.journal.plan import End, JournalDamaged, KeptTexts, ResolvedPlan, Result, Staged
+from dreams.lib.storage.journal.resolving import boot_id
+from dreams.lib.storage.journal.run import complete
+from dreams.lib.storage.journal.store import Journal, attempts, discard, locked, sweep
 from dreams.lib.storage.journal.swap import Work
-
-from .plan import JournalDamaged, Result
-from .resolving import boot_id
-from .run import complete
-from .store import Journal, attempts, discard, locked, sweep
-from .system import System
-from .undo import is_built_upon, undo
+from dreams.lib.storage.journal.system import System
+from dreams.lib.storage.journal.undo import is_built_upon, undo
 
 JournalState = Literal["open", "applied", "conflict", "failed", "undone", "abandoned", "damaged", "unread"]
 

@@ -12,14 +12,10 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.storage.journal.plan import Task
-from dreams.lib.storage.journal.resolving import SeenFile, Who, restore_mtime, seen_file
-from dreams.lib.storage.journal.swap import Work, write_temp
+from dreams.lib.storage.journal.plan import FileState, JournalDamaged, Task, sha256_of
+from dreams.lib.storage.journal.resolving import NEW_FILE_MODE, SeenFile, Who, restore_mtime, seen_file
+from dreams.lib.storage.journal.swap import Work, exchange, is_known, keep, remove_dir, retire, write_temp
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
-
-from .plan import FileState, JournalDamaged, sha256_of
-from .resolving import NEW_FILE_MODE
-from .swap import exchange, is_known, keep, remove_dir, retire
 
 _TRIES = 32  # others may move files meanwhile; chosen
 _DRAIN = 0.2  # of the patience: text written even later is found by `collect_late`
