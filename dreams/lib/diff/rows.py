@@ -8,6 +8,7 @@ import msgspec
 
 from dreams.lib.diff.hunks import Hunk
 from dreams.lib.diff.invisible import is_printable, visible
+from dreams.lib.diff.lines import split_lines
 from dreams.lib.diff.words import CharacterSpan, word_spans
 
 # If more than this share of the changed lines is marked, the marks show no more than the line's colour.
@@ -41,10 +42,7 @@ class RowPiece(msgspec.Struct, frozen=True, gc=False):
 
 def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[DiffRow]:
     """The file with these hunks; `context` lines around each, None for all lines."""
-    # Each line as its text and its line end.
-    *whole, rest = base.split("\n")
-    found = [(line[:-1], "\r\n") if line.endswith("\r") else (line, "\n") for line in whole]
-    lines = [*found, (rest, "")] if rest else found
+    lines = list(map(_cut_end, split_lines(base)))
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
     out: list[DiffRow] = []
     at = shift = 0

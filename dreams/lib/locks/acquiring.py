@@ -265,7 +265,11 @@ def _take_file(request: _Request, dir_fd: int) -> Held | Busy:
             there = contents_of(fd) if fd is not None else None
             fact = judge(there, request.now, request.known)
             if fact.held:
-                return _busy(request, fact)
+                since = f", since {ago(fact.since, request.now)}" if fact.since else ""
+                latest = f", or {until(fact.opens_at, request.now)}" if fact.opens_at else ""
+                whose = f"Process {fact.pid} holds the lock of {request.memory_dir}"
+                reason = f"{whose}{since}; free when it is done{latest}."
+                return Busy(reason, fact.pid, fact.since, fact.opens_at)
             prior = _before(there, request.known)
             request.announce(prior)
             _write(request, dir_fd, fd, there)
@@ -306,23 +310,16 @@ def _take_anchor(request: _Request) -> Held:
             if ancestor != ancestor.parent:  # a hold taken before this ancestor existed is on the one above
                 _pass_by(ancestor.parent, stack)
             take_kernel_lock(anchor_fd, _WAIT_SECONDS)
-        if _exists(request.memory_dir) or _nearest_differs(request.memory_dir, ancestor):
+        closer = next(
+            path for path in (request.memory_dir, *request.memory_dir.parents) if path.parent == ancestor
+        )
+        if os.path.lexists(request.memory_dir) or os.path.lexists(closer):
             raise _Appeared
         request.announce(None)
     except BaseException:
         os.close(anchor_fd)
         raise
     return request.held(None, None, anchor_fd)
-
-
-def _exists(path: Path) -> bool:
-    return os.path.lexists(path)
-
-
-def _nearest_differs(memory_dir: Path, ancestor: Path) -> bool:
-    """Whether a closer parent exists by now."""
-    closer = next(path for path in (memory_dir, *memory_dir.parents) if path.parent == ancestor)
-    return _exists(closer)
 
 
 def _pass_by(directory: Path, stack: ExitStack) -> None:
@@ -333,15 +330,6 @@ def _pass_by(directory: Path, stack: ExitStack) -> None:
         return  # our processes cannot hold a parent that we may not open
     stack.callback(os.close, fd)
     stack.enter_context(kernel_lock(fd, _WAIT_SECONDS, shared=True))
-
-
-def _busy(request: _Request, fact: LockFact) -> Busy:
-    since = f", since {ago(fact.since, request.now)}" if fact.since else ""
-    latest = f", or {until(fact.opens_at, request.now)}" if fact.opens_at else ""
-    reason = (
-        f"Process {fact.pid} holds the lock of {request.memory_dir}{since}; free when it is done{latest}."
-    )
-    return Busy(reason, fact.pid, fact.since, fact.opens_at)
 
 
 _HEALING_WAIT_SECONDS = 1.0  # nobody waits for it; chosen

@@ -15,6 +15,7 @@ from dreams.lib.sandbox.mounts import FolderEntry, Tree, trouble
 from dreams.lib.secrets import redact
 
 CHUNK = 128 * 1024  # read at once; chosen
+DEEPEST = 64  # folders that a command goes down; chosen
 Result = TypeVar("Result")
 
 

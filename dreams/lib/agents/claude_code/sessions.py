@@ -28,6 +28,7 @@ from dreams.lib.agents.base import (
     why,
 )
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, read_small
+from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.records import DECODE_ERRORS
 from dreams.lib.files.seen import seen, storable_ns
 
@@ -252,7 +253,7 @@ def agents_in(main: str) -> dict[str, str]:
 
 def _telling_lines(main: str) -> Iterator[bytes]:
     try:
-        with open(main, "rb", opener=_no_link) as file:
+        with opened(main) as fd, open(fd, "rb", closefd=False) as file:
             left = MOST_BYTES
             while left > 0 and (line := file.readline(LONGEST_LINE)):
                 left -= len(line)
@@ -260,10 +261,6 @@ def _telling_lines(main: str) -> Iterator[bytes]:
                     yield line
     except (OSError, ValueError):
         return
-
-
-def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _started(record: dict[str, Any]) -> Iterator[tuple[str, str]]:

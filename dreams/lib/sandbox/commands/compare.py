@@ -11,7 +11,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, below, is_folder, raw
+from dreams.lib.sandbox.process import DEEPEST, Process, Refused, Runner, UsageError, below, is_folder, raw
 
 _DIFF = Spec(
     flags=(
@@ -22,7 +22,6 @@ _DIFF = Spec(
     optional="color U,unified",
     why_not={"output": "it writes a file"},
 )
-_DEPTH = 64  # folders; chosen
 Stat = os.stat_result | None
 
 
@@ -105,7 +104,7 @@ class _Comparison:
         elif is_folder(first) and is_folder(second):
             if not self._args.has("r"):
                 yield raw(f"Common subdirectories: {path_a} and {path_b}\n")
-            elif depth < _DEPTH:
+            elif depth < DEEPEST:
                 yield from self._folders(path_a, path_b, depth + 1)
         elif st.S_ISREG(first.st_mode) and st.S_ISREG(second.st_mode):
             yield from self._files(path_a, path_b, headed=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 
 from dreams.lib.sandbox.commands import metadata
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, below, is_folder, raw
+from dreams.lib.sandbox.process import DEEPEST, Process, Refused, Runner, UsageError, below, is_folder, raw
 
 # --- stat ---------------------------------------------------------------------------------------------------------
 _STAT = Spec(
@@ -107,7 +107,6 @@ def _formatted(process: Process, fmt: str, path: str, found: os.stat_result) -> 
 
 # --- du -----------------------------------------------------------------------------------------------------------
 
-_DEPTH = 64  # folders; chosen
 _DU = Spec(
     flags="a,all apparent-size b,bytes c,total h,human-readable k m s,summarize",
     values="d,max-depth",
@@ -119,7 +118,7 @@ def du(name: str, argv: list[str]) -> Runner:
     args = read(name, _DU, argv)
     if args.has("s") and args.has("a"):
         raise UsageError("cannot both summarize and show all entries")
-    deepest = 0 if args.has("s") else digits_of(args.last("d") or str(_DEPTH), "invalid maximum depth")
+    deepest = 0 if args.has("s") else digits_of(args.last("d") or str(DEEPEST), "invalid maximum depth")
     return lambda process: _Usage(process, args, deepest).run()
 
 
@@ -149,7 +148,7 @@ class _Usage:
         size = (
             stat.st_size if self._args.has("b") or self._args.has("apparent-size") else stat.st_blocks * 512
         )
-        if folder and depth < _DEPTH:
+        if folder and depth < DEEPEST:
             size += yield from self._below(path, depth)
         if depth <= self._deepest and (folder or depth == 0 or self._args.has("a")):
             yield self._row(size, path)

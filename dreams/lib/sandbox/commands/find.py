@@ -8,9 +8,8 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import find_tests as tests
 from dreams.lib.sandbox.commands.find_tests import Test, Visit
 from dreams.lib.sandbox.mounts import trouble
-from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, below, is_folder
+from dreams.lib.sandbox.process import DEEPEST, Process, Refused, Runner, UsageError, below, is_folder
 
-_DEEPEST = 64  # folders; chosen
 _NESTED = 50  # brackets in an expression; chosen
 _RUNS = "it runs a program; name the files with a wildcard instead, as in head -n 3 *.md"
 _WRITES = "it writes a file"
@@ -75,7 +74,7 @@ class _Expression:
     """The test for each file, the depth limits, and the files used for comparison."""
 
     test: Test = tests.print_line
-    deepest: int = _DEEPEST
+    deepest: int = DEEPEST
     shallowest: int = 0
     references: list[str] = field(default_factory=list)
 
@@ -175,7 +174,7 @@ class _Parser:
             if not re.fullmatch(r"[0-9]{1,6}", value):
                 raise UsageError(f"Expected a positive decimal integer argument to {word}, but got '{value}'")
             if word == "-maxdepth":
-                self._result.deepest = min(int(value), _DEEPEST)
+                self._result.deepest = min(int(value), DEEPEST)
             else:
                 self._result.shallowest = int(value)
             return tests.yes

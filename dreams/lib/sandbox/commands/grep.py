@@ -12,9 +12,17 @@ from dreams.lib.sandbox.commands.grep_lines import GrepPlan, GrepState, scan
 from dreams.lib.sandbox.globbing import matches
 from dreams.lib.sandbox.mounts import MountedPath, trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import LineTooLong, Process, Refused, Runner, UsageError, is_folder, raw
+from dreams.lib.sandbox.process import (
+    DEEPEST,
+    LineTooLong,
+    Process,
+    Refused,
+    Runner,
+    UsageError,
+    is_folder,
+    raw,
+)
 
-_DEEPEST = 64  # folders; chosen
 _NOT_FROM_FILES = "patterns are not taken from files; use -e for each"
 _GREP = Spec(
     flags=(
@@ -198,7 +206,7 @@ def _folder(
         if state.done or _skipped(plan, entry.name, folder=folder, named=False):
             continue
         try:
-            if folder and depth < _DEEPEST:
+            if folder and depth < DEEPEST:
                 below = process.tree.place(path, process.cwd)
                 yield from _folder(process, plan, state, below, path, depth + 1)
             elif entry.is_file:

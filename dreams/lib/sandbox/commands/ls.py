@@ -9,7 +9,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
 from dreams.lib.sandbox.mounts import FolderEntry
 from dreams.lib.sandbox.options import Args, Spec, read
-from dreams.lib.sandbox.process import Process, Refused, Runner, below, is_folder, raw
+from dreams.lib.sandbox.process import DEEPEST, Process, Refused, Runner, below, is_folder, raw
 
 _LINKS = "links are never followed"
 _LS = Spec(
@@ -26,7 +26,6 @@ _LS = Spec(
     | dict.fromkeys(("p", "group-directories-first"), "use ls -F, or ls -d */ for the folders")
     | {"full-time": "use --time-style=full-iso", "sort": "use -S or -t, or put sort behind it"},
 )
-_DEEPEST = 64  # folders; chosen
 
 
 def ls(name: str, argv: list[str]) -> Runner:
@@ -104,7 +103,7 @@ def _folder(
     if style.long:
         yield raw(f"total {_blocks(style, sum(entry.stat.st_blocks for entry in shown))}\n")
     yield _table(process, style, shown, path)
-    if style.args.has("R") and depth < _DEEPEST:
+    if style.args.has("R") and depth < DEEPEST:
         for entry in shown:
             if is_folder(entry.stat) and entry.name not in (".", ".."):
                 yield from _folder(

@@ -111,8 +111,8 @@ class SortOrder:
         if not self._keys_only:
             lines = sorted(lines, reverse=self._reverse)
         ranked = [(self._ranks(line), line) for line in lines]
-        for index in range(len(self._keys) - 1, -1, -1):
-            ranked = _by_key(ranked, index, "r" in self._keys[index].modes)
+        for index, key in reversed(list(enumerate(self._keys))):
+            ranked = sorted(ranked, key=lambda pair: pair[0][index], reverse="r" in key.modes)
         return [line for _, line in ranked]
 
     def compare(self, first: bytes, second: bytes) -> int:
@@ -127,15 +127,6 @@ class SortOrder:
 
 def _sign(a: Rank, b: Rank) -> int:
     return 1 if a > b else -1  # type: ignore[operator]  # two ranks of one key are of one shape
-
-
-def _by_key(
-    ranked: list[tuple[list[Rank], bytes]], index: int, reverse: bool
-) -> list[tuple[list[Rank], bytes]]:
-    def rank(pair: tuple[list[Rank], bytes]) -> Rank:
-        return pair[0][index]
-
-    return sorted(ranked, key=rank, reverse=reverse)
 
 
 def _part(line: bytes, key: _Key, separator: bytes | None) -> bytes:
