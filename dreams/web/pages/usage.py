@@ -4,10 +4,11 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache, reduce
+from operator import add
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum, Value
+from django.db.models import Count, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -307,36 +308,24 @@ def _summed(
 def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
     """The number of dreams per week, and their usage. Two queries."""
     starts = _weeks(now)
-    since = usage_sums.midnight(starts[0])
-    cuts = usage_sums.cuts_since(since)
+    weeks = tuple(map(usage_sums.midnight, starts))
     return _drawn(
-        tuple(starts),
-        cuts,
-        str(timezone.get_current_timezone()),
-        tuple(_states_counted(project, since, cuts)),
-        tuple(_used_days(project, since, cuts)),
+        tuple(starts), tuple(_states_counted(project, weeks)), tuple(_tokens_summed(project, weeks))
     )
 
 
+_PerWeek = Sequence[tuple[int, str, int]]  # number of the week, what is counted, how many
+
+
 @lru_cache(maxsize=64)
-def _drawn(
-    starts: Sequence[dt.date],
-    cuts: usage_sums.Cuts,
-    zone: str,
-    states: Sequence[tuple[Any, ...]],
-    used: Sequence[tuple[Any, ...]],
-) -> Sequence[Picture]:
-    """Cached for the same rows; `zone` is the time zone of the days."""
-    del zone
-    day = partial(usage_sums.day_of, cuts)
+def _drawn(starts: Sequence[dt.date], states: _PerWeek, tokens: _PerWeek) -> Sequence[Picture]:
+    """Cached for the same rows."""
     return (
         stacked(
             "dreams-by-week",
             "Dreams by week",
             starts,
-            _by_state(
-                _summed(((state, day(date, part), n) for state, date, part, n in states), starts, WEEK)
-            ),
+            _by_state(_summed(((state, starts[week], n) for week, state, n in states), starts, WEEK)),
             lambda count: plural(round(count), "dream"),
             f"No dream in the last {DREAM_WEEKS} weeks.",
             ticks=whole,
@@ -346,9 +335,7 @@ def _drawn(
             "dream-tokens",
             "Tokens of dreams by week",
             starts,
-            ranked(
-                _summed(((model, day(date, part), sum(n)) for model, date, part, *n in used), starts, WEEK)
-            ),
+            ranked(_summed(((model, starts[week], n) for week, model, n in tokens), starts, WEEK)),
             _count,
             f"No dream used a model in the last {DREAM_WEEKS} weeks. Rules use no tokens.",
             first="Week from",
@@ -375,21 +362,26 @@ def _by_state(found: Mapping[str, Mapping[dt.date, float]]) -> list[Series]:
 
 
 @prepared
-def _states_counted(
-    project: int | None, since: dt.datetime, cuts: usage_sums.Cuts
-) -> QuerySet[DreamRun, tuple[Any, ...]]:
-    rows = usage_sums.with_days(_ended(project).filter(ended_at__gte=since).order_by(), cuts, "ended_at")
-    # An expression, because with the bare column SQLite would scan the index of states, so all dreams.
-    states = rows.annotate(state=Concat("status", Value("")))
-    found: QuerySet[DreamRun, tuple[Any, ...]] = states.values_list("state", "date", "part").annotate(
-        n=Count("pk")
-    )
-    return found
+def _states_counted(project: int | None, weeks: tuple[dt.datetime, ...]) -> QuerySet[DreamRun, Any]:
+    return _per_week(_ended(project), weeks, "ended_at", "status", Count("pk"))
 
 
 @prepared
-def _used_days(project: int | None, since: dt.datetime, cuts: usage_sums.Cuts) -> QuerySet[Any]:
-    used = DreamUsage.objects.filter(at__gte=since).order_by()
-    rows = usage_sums.with_days(used if project is None else used.filter(dream__project=project), cuts)
-    found: QuerySet[Any] = rows.values_list("model", "date", "part").annotate(**SUMS)
-    return found
+def _tokens_summed(project: int | None, weeks: tuple[dt.datetime, ...]) -> QuerySet[DreamUsage, Any]:
+    used = DreamUsage.objects.all() if project is None else DreamUsage.objects.filter(dream__project=project)
+    return _per_week(used, weeks, "at", "model", Sum(reduce(add, [F(f"{kind}_tokens") for kind in KINDS])))
+
+
+def _per_week(
+    rows: QuerySet[Any], weeks: Sequence[dt.datetime], at: str, by: str, amount: Count | Sum
+) -> QuerySet[Any, Any]:
+    """Joined queries of one week each, as grouping all rows by their dates takes SQLite twice as long."""
+    # An expression, because with the bare column SQLite would scan its index, so all rows.
+    named = rows.annotate(by=Concat(by, Value(""))).order_by()
+    each = []
+    for week, (start, end) in enumerate(zip(weeks, [*weeks[1:], None], strict=True)):
+        lasting = {f"{at}__gte": start} | ({f"{at}__lt": end} if end else {})
+        found = named.filter(**lasting).values("by").annotate(week=Value(week), n=amount)
+        each.append(found.values_list("week", "by", "n"))
+    joined: QuerySet[Any, Any] = each[0].union(*each[1:], all=True)
+    return joined
