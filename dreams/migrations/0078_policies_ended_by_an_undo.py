@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             model_name="policy",
             name="ended_by_undo",
             field=models.BooleanField(
-                db_default=False, help_text="Earned policies: the undo of a change ended the policy."
+                db_default=False, help_text="Earned policies: the undo or refusal of a change ended the policy."
             ),
         ),
         migrations.AlterField(

@@ -85,7 +85,7 @@ class Policy(models.Model):
     )
     note = models.CharField(max_length=200, blank=True, help_text="Earned policies: why the policy ended.")
     ended_by_undo = models.BooleanField(
-        db_default=False, help_text="Earned policies: the undo of a change ended the policy."
+        db_default=False, help_text="Earned policies: the undo or refusal of a change ended the policy."
     )
     changed_at = models.DateTimeField(auto_now=True)
     changed_by = models.CharField(max_length=150, blank=True)

@@ -17,6 +17,7 @@ from dreams.lib.secrets.forms import spoken
 from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
 from dreams.services.auditlog import ACTIONS
 from dreams.services.inbox.snoozing import QUESTIONS_KEY
+from dreams.services.policies import earned
 from dreams.services.proposals import decisions, undos
 
 SYSTEM = "memoryweb"
@@ -273,7 +274,8 @@ def _earned(s: Sentences, entry: AuditEntry) -> str:
     if entry.action == "policy.declined":
         return f"{s.who(entry)} declined to have {what} applied without asking"
     if entry.data.get("by_itself"):
-        return f"the earned policy for {what} ended, because {s.who(entry)} undid one"
+        did = "refused" if str(entry.data.get("why")).endswith(earned.REFUSED) else "undid"
+        return f"the earned policy for {what} ended, because {s.who(entry)} {did} one"
     return f"{s.who(entry)} ended the earned policy for {what}"
 
 

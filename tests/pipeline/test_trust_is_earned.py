@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from html import unescape
 from pathlib import Path
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from dreams.engines import versions
@@ -13,7 +15,9 @@ from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.models import AuditEntry, Blob, Decision, FileChange, Hunk, Operation, Policy, Project, Proposal
 from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
+from dreams.services.audit_sentences import Sentences
 from dreams.services.memories import hand_edits
+from dreams.services.notify import digest
 from dreams.services.policies import earned
 from dreams.services.review import Actor
 from dreams.services.rollback import Selection
@@ -137,6 +141,62 @@ def test_the_first_undo_of_one_ends_the_policy(project: Project, monkeypatch: py
     trusting.dream(project, monkeypatch, trusting.dating([20]))
     assert on_disk(project).count(trusting.DAY) == 0
     assert not offered(), "what was decided before the undo does not count any more"
+
+
+@pytest.mark.parametrize("refuse", ["reject", "edit"])
+def test_the_first_that_a_person_refuses_of_what_it_would_have_applied_ends_the_policy(
+    project: Project, browser: Client, monkeypatch: pytest.MonkeyPatch, refuse: str
+) -> None:
+    """And it is earned again as at first, once its work is undone, too."""
+    decided(project)
+    policy = accepted()
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(12)))
+    rest, part = run.proposals.get(by_policy=False), run.proposals.get(by_policy=True)
+    first, second = Hunk.objects.filter(file__proposal=rest).order_by("number")
+    if refuse == "reject":
+        review.decide(rest, [first], Hunk.Verdict.REJECTED, world.ME)
+    else:
+        review.edit(rest, first, "- Host 10 is in rack 10.\n", world.ME)
+    review.decide(rest, [second], Hunk.Verdict.APPROVED, world.ME)
+    policy.refresh_from_db()
+    assert policy.action == "auto", "it can be taken back"
+    applying.apply(rest, world.ME)
+    policy.refresh_from_db()
+    said = f"A change of {rest.public_id} was rejected or edited."
+    assert (policy.action, policy.note) == ("review", said)
+    [entry] = AuditEntry.objects.filter(action="policy.ended")
+    assert Sentences.of([entry]).sentence(entry).endswith("ended, because owner refused one.")
+    page = unescape(browser.get("/").content.decode()).partition('id="passed"')[2]
+    assert ENDED[:-1] in page and said in page
+    told = digest.collect(timezone.now())
+    assert "1 policy ended" in told.subject and f"{ENDED} {said} owner" in told.as_text()
+    later = told.at + dt.timedelta(days=1)
+    assert not digest.collect(later, told.at).ended, "it is told once"
+    before = on_disk(project)
+    trusting.dream(project, monkeypatch, trusting.dating([20]))
+    assert on_disk(project) == before and not offered()
+    assert not rollback.rollback(part, world.ME).said, "it had ended"
+    decided(project)
+    assert offered() == [("date", 20)] and accepted().pk == policy.pk
+    Proposal.objects.filter(by_policy=True).update(created_at=timezone.now() - dt.timedelta(hours=25))
+    trusting.dream(project, monkeypatch, trusting.dating([30]))
+    assert trusting.line(30) not in on_disk(project)
+
+
+@pytest.mark.more
+def test_what_it_would_not_have_applied_can_be_rejected_and_the_policy_goes_on(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(project)
+    policy = accepted()
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(11)))
+    rest = run.proposals.get(by_policy=False)
+    [hunk] = Hunk.objects.filter(file__proposal=rest)
+    rest.findings.create(key="f", check_name="evidence", code="c", severity="warn", hunk=hunk)
+    review.decide(rest, [hunk], Hunk.Verdict.REJECTED, world.ME)
+    review.submit(rest, world.ME)
+    policy.refresh_from_db()
+    assert policy.action == "auto"
 
 
 @pytest.mark.more

@@ -1,4 +1,4 @@
-"""Builds the digest: what waits for a person, what a policy applied, and which dreams failed. It has names, counts and
+"""Builds the digest: what waits for a person, what a policy applied, which ones ended, and which dreams failed. It has names, counts and
 links, never content."""
 
 import datetime as dt
@@ -17,7 +17,7 @@ from dreams.models import AppliedBatch, DreamRun, Proposal
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import ProposalFacts
-from dreams.services.policies import POLICY_ACTOR
+from dreams.services.policies import POLICY_ACTOR, earned
 from dreams.services.proposals import summaries
 
 #: A digest is a reminder, not the inbox: it lists this many and counts the rest.
@@ -26,7 +26,7 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class DigestItem:
-    """A proposal that waits or that a policy applied, or a failed dream. `url` is empty if this server's address is unknown."""
+    """A proposal that waits or that a policy applied, a policy that ended, or a failed dream. `url` is empty if this server's address is unknown."""
 
     id: str
     project: str
@@ -53,6 +53,7 @@ class Digest:
     waiting: tuple[DigestItem, ...]
     failed: tuple[DigestItem, ...]
     applied: tuple[DigestItem, ...] = ()
+    ended: tuple[DigestItem, ...] = ()  # earned policies
     more: int = 0
     more_failed: int = 0
     to_review: int = 0
@@ -65,12 +66,12 @@ class Digest:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.waiting or self.applied or self.failed)
+        return not (self.waiting or self.applied or self.ended or self.failed)
 
     @property
     def ids(self) -> list[str]:
         """The ids of all items that it lists; the same ids again make a reminder."""
-        return sorted(item.id for item in (*self.waiting, *self.applied[:MOST], *self.failed))
+        return sorted(item.id for item in (*self.waiting, *self.applied[:MOST], *self.ended, *self.failed))
 
     @property
     def subject(self) -> str:
@@ -82,6 +83,8 @@ class Digest:
         if self.applied:
             decided = sum(item.decisions for item in self.applied)
             parts.append(f"{plural(decided, 'decision')} applied by a policy")
+        if self.ended:
+            parts.append(f"{plural(len(self.ended), 'policy', 'policies')} ended")
         if self.failed:
             parts.append(f"{plural(len(self.failed) + self.more_failed, 'dream')} failed")
         return f"memoryweb: {', '.join(parts) or 'nothing to review'}"
@@ -101,11 +104,13 @@ class Digest:
             "more": self.more,
             "questions": self.questions,
             "applied": [_only(_OF_AN_APPLIED, item, self.at) for item in self.applied[:MOST]],
+            "ended": [_only(_OF_A_POLICY, item, self.at) for item in self.ended],
             "failed": [_only(_OF_A_FAILURE, item, self.at) for item in self.failed],
         }
 
 
 _OF_A_FAILURE = ("id", "project", "at", "url", "age_seconds")
+_OF_A_POLICY = ("id", "why", "at", "url", "age_seconds")
 _OF_AN_APPLIED = (*_OF_A_FAILURE, "decisions")
 
 
@@ -123,6 +128,7 @@ def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
         waiting=found,
         failed=_failed(failed, since, base),
         applied=_applied(since, base),
+        ended=tuple(_ended(since, base)),
         more=max(0, to_review + waiting.to_finish(now) - len(found)),
         more_failed=max(0, failed.count() - MOST),
         to_review=to_review,
@@ -178,6 +184,14 @@ def _applied(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
     )
 
 
+def _ended(since: dt.datetime, base: str) -> Iterator[DigestItem]:
+    """Earned policies that the refusal or undo of a change ended."""
+    for found in earned.ended_since(since, ""):
+        name, row = found["name"], found["row"]
+        why = f"{name} are no longer applied without asking. {row.note} {row.changed_by}"
+        yield DigestItem(f"policy-{row.pk}", "", row.changed_at, _url(base, "settings"), why=why)
+
+
 def _address() -> str:
     given = conf.current().public_url
     if given:
@@ -217,6 +231,11 @@ def _lines(digest: Digest) -> Iterator[str]:
         for item in digest.applied[:MOST]:
             yield from _placed(f"{item.project}: {plural(item.decisions, 'decision')}", item, digest.at)
         yield from _more(len(digest.applied) - MOST)
+    if digest.ended:
+        yield "Policies that ended:"
+        yield ""
+        for item in digest.ended:
+            yield from _placed(item.why, item, digest.at)
     if digest.failed:
         yield "Dreams that failed:"
         yield ""

@@ -22,7 +22,7 @@ from dreams.models import DreamRun, FileChange, Policy, Project, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import blobs, proposals
 from dreams.services.policies import earned
-from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
+from dreams.services.policies.earned import POLICY_ACTOR, corrected, turned_down, undone, would_apply
 from dreams.services.policies.routine import is_shared, miscalled
 
 Table = Mapping[tuple[bool, str, str, str], str]

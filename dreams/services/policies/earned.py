@@ -2,7 +2,8 @@
 
 Decisions count for one kind of change and one maker (engine, model and version of its code), and only where the
 policy would have applied the change as it was. A batch counts once. A rejection, an edit or an undo restarts the count;
-the first undo also ends an accepted policy. The order is that of ids, not of clocks.
+the first undo also ends an accepted policy, and so does the first one that a person would not have as it was. The order is
+that of ids, not of clocks.
 """
 
 import datetime as dt
@@ -305,6 +306,19 @@ def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str
     ]
 
 
+REFUSED = "was rejected or edited."  # the end of the reason
+
+
+def turned_down(proposal: Proposal, *, actor: str) -> None:
+    """After a submit, end the policies that would have applied what a person rejected or edited."""
+    fit = Decision.objects.filter(proposal=proposal, verdict__in=_AGAINST, is_routine=True)
+    hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=_AGAINST, operation__decisions__in=fit)
+    for kind, maker in _kinds_of(hunks):
+        _start_anew(
+            kind, maker, "policy.ended", f"A change of {proposal.public_id} {REFUSED}", actor, by_itself=True
+        )
+
+
 def ended_by(hunks: Iterable[Hunk]) -> list[tuple[str, str]]:
     """The policies, by name, that the undo of these would end, each with who accepted it."""
     kinds = set(_kinds_of(hunks))
@@ -312,9 +326,12 @@ def ended_by(hunks: Iterable[Hunk]) -> list[tuple[str, str]]:
 
 
 def ended_since(since: dt.datetime, reader: str) -> list[dict[str, Any]]:
-    """The policies that an undo by others than `reader` ended since then, newest first: who accepted one may not know."""
+    """The policies that a refused change ended since then, or an undo by others than `reader`, which tells so itself; newest
+    first."""
     return [
-        {"name": named(row.kind, row.maker), "row": row} for row in _ended(since) if row.changed_by != reader
+        {"name": named(row.kind, row.maker), "row": row}
+        for row in _ended(since)
+        if row.changed_by != reader or row.note.endswith(REFUSED)
     ]
 
 
