@@ -14,13 +14,12 @@ class Command(base.Command):
             "--cwd",
             metavar="DIR",
             type=base.some_text,
-            default="",
             help="a folder of the repository; else its top",
         )
 
     def run(self, options: base.Options) -> base.Result:
         project = lookup.project(options["project"])
-        report = instructions.report(project, options["cwd"])
+        report = instructions.report(project, options["cwd"] or "")
         return {"files": [_row(one) for one in report.files], "bytes": report.bytes, "tokens": report.tokens}
 
     def words(self, result: base.Result) -> base.Words:
