@@ -293,7 +293,7 @@ def _rejected(subject: Subject) -> Iterator[NewFinding]:
         if day is None or not key or key in before or together in told or is_bookkeeping(subject, line):
             continue
         told.add(together)
-        when = f"You rejected this on {day:%-d %b %Y}."
+        when = f"This was rejected on {day:%-d %b %Y}."
         yield NewFinding(
             CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right now.",
             line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], MessageParts(remark=when),

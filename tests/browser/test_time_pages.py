@@ -57,7 +57,7 @@ def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compa
     expect(page.locator(".prose")).to_contain_text("The API runs on host alpha.")
     page.get_by_role("link", name="Restore this file").click()
     expect(page.locator(".diff-row.ins").last).to_contain_text("The API runs on host alpha.")
-    page.get_by_role("button", name="Propose this").click()
+    page.get_by_role("button", name="Propose restoring it").click()
     page.wait_for_url("**/review/**")
     expect(page.locator("main")).to_contain_text("project_deploy.md")
     assert "project_deploy.md" not in time_travel.states_now(project)

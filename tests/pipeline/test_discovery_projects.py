@@ -213,6 +213,20 @@ def test_a_folder_of_another_agent_with_files_named_as_ours_is_named_too(
     assert registry.why_unread(tmp_path).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("name", "agent"), [(".codex", "Codex"), (".cursor", "Cursor"), (".gemini", "Gemini CLI")]
+)
+def test_a_folder_of_another_agent_is_known_by_its_name_until_ours_has_projects_in_it(
+    tmp_path: Path, name: str, agent: str
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "settings.json").write_text("{}\n")
+    assert registry.why_unread(folder).startswith(f"{agent}’s folder; memoryweb reads Claude Code’s")
+    (folder / "projects" / "-home-me-app" / "memory").mkdir(parents=True)
+    assert registry.why_unread(folder) == ""
+
+
 def test_files_with_times_that_no_column_takes_are_read_and_stop_no_other(root: Root) -> None:
     """Disks hold years far beyond 2262."""
     app = root.repository("app")

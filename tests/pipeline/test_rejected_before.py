@@ -46,7 +46,7 @@ def write(proposal: Proposal) -> None:
 @pytest.mark.not_on_postgresql
 def test_what_was_rejected_is_told_with_its_day(project: Project) -> None:
     reject(proposed(project))
-    assert said_again(project) == [f"You rejected this on {timezone.localtime():%-d %b %Y}."]
+    assert said_again(project) == [f"This was rejected on {timezone.localtime():%-d %b %Y}."]
 
 
 @pytest.mark.not_on_postgresql

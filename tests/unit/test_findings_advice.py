@@ -233,7 +233,7 @@ def test_a_rejected_line_that_comes_back_is_told():
     subject = replace(between(FILES, {**FILES, "user_b.md": f"* {line[2:]}.\n".encode()}), rejected=rejected)
     found = one(examine(subject), "rejected-before")
     assert found.severity == "warn"
-    assert found.message_parts.remark == "You rejected this on 22 Nov 2026."
+    assert found.message_parts.remark == "This was rejected on 22 Nov 2026."
 
 
 def test_a_frontmatter_line_that_all_memories_have_is_no_rejected_line_come_back():

@@ -240,7 +240,7 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     project = world.make_project()
     memory = world.make_memory(project)
     told = [{"path": "a.md", "said": "A loss.", "mended": done} for done in (True, False)]
-    left_out = [{"path": "old.md", "hunk": "h123", "why": ""}]
+    left_out = [{"path": "old.md", "hunk": f"h{number}", "why": ""} for number in range(52)]
     run = world.make_dream(project, left_out=left_out, self_review=told, summary="Learnt 2 things.")
     proposal = world.make_proposal(project, run)
     for severity in ("block", "warn", "warn", "info"):
@@ -250,7 +250,7 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     assert "Proposes to update 1 statement<" in text and "1 decision in 1 file" in text
     assert reverse("memory", args=[memory.pk]) in text
     assert reverse("review", args=[proposal.public_id]) in text
-    assert "1 change left out because you rejected it before" in text
+    assert "52 changes left out: they were rejected before" in text
     assert "What the engine says it did, with what was left out" in text
     assert ">1 to confirm<" in text and ">2 warnings<" in text
     assert '<details class="fold" open><summary>The engine was asked to fix 2 problems' in text

@@ -272,7 +272,7 @@ def test_what_was_rejected_before_is_listed_as_left_out(browser: Client, proposa
     proposal.dream.left_out = [{"path": "user_role.md", "hunk": "abc", "why": "Wrong"}]
     proposal.dream.save()
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    assert "1 change left out because you rejected it before" in text
+    assert "1 change left out: it was rejected before" in text
 
 
 def _rebased_with_a_new_finding(browser: Client, proposal: Proposal) -> Hunk:

@@ -94,7 +94,7 @@ def test_a_removed_job_takes_what_follows_along_and_says_so(browser: Client) -> 
     assert browser.post(f"/schedules/{first.public_id}/remove/").status_code == 404
 
 
-def test_the_last_fifty_runs_are_shown_with_what_became_of_them(browser: Client) -> None:
+def test_fifty_runs_a_page_are_shown_with_what_became_of_them(browser: Client) -> None:
     browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
     job = ScheduledJob.objects.get()
     now = timezone.now()
@@ -102,7 +102,36 @@ def test_the_last_fifty_runs_are_shown_with_what_became_of_them(browser: Client)
         run = runs.start_now(job, actor="", now=now - dt.timedelta(hours=number))
         runs.end(run, runs.RunResult(JobRun.Status.DONE, f"Run {number}."))
     page = look(browser)
-    assert "Run 49." in page and "Run 50." not in page
+    assert "Run 49." in page and "Run 50." not in page and "52, newest first" in page
+    page = look(browser, "?page=2")
+    assert "Run 49." not in page and "Run 51." in page
+
+
+def test_a_run_of_many_projects_names_twenty_those_that_failed_first(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "checkup", "cron": "0 3 * * *"})
+    run = runs.start_now(ScheduledJob.objects.get(), actor="")
+    parts = [
+        {"name": f"project-{n}", "state": "failed" if n > 797 else "done", "text": "."} for n in range(800)
+    ]
+    runs.end(run, runs.RunResult(JobRun.Status.DONE, "Done.", parts))
+    page = look(browser)
+    assert "800 projects</summary>" in page and "These are 20 of them" in page
+    assert all(f"<b>project-{n}</b>" in page for n in (798, 799, 17)) and "<b>project-18</b>" not in page
+
+
+def test_of_the_jobs_that_have_ended_the_newest_are_listed_and_the_others_counted(browser: Client) -> None:
+    now = timezone.now()
+    for number in range(25):
+        ScheduledJob.objects.create(
+            kind="verify",
+            cron=f"{number} 3 1 1 *",
+            once=True,
+            made_at=now,
+            ended_at=now - dt.timedelta(days=number),
+        )
+    page = look(browser)
+    assert page.count(">ended</span>") == 20 and "and 5 more that ended before." in page
+    assert "<code>19 3 1 1 *</code>" in page and "<code>20 3 1 1 *</code>" not in page
 
 
 def test_a_digest_without_an_address_says_so(browser: Client) -> None:

@@ -231,6 +231,23 @@ def test_without_moments_the_last_change_is_shown(browser: Client, project: Proj
     assert "1 file</b> differs: 1 removed." in shown
 
 
+def test_comparing_once_more_as_the_form_has_it_shows_the_same(browser: Client, project: Project) -> None:
+    Version.objects.filter(memory__project=project, at=HOURS[3]).update(
+        at=HOURS[3].replace(microsecond=500_000)
+    )
+    first = _page(browser, "project-between", project)
+    shown = [re.search(f'name="{name}" step="1" value="([^"]*)"', first) for name in "ab"]
+    again = "&".join(f"{name}={found[1]}" for name, found in zip("ab", shown, strict=True) if found)
+    assert "1 file</b> differs: 1 removed." in _page(browser, "project-between", project, f"?{again}")
+
+
+def test_two_moments_in_the_wrong_order_are_turned(browser: Client, project: Project) -> None:
+    shown = _page(browser, "project-between", project, "?a=2026-03-03T13:00Z&b=2026-03-01T13:00Z&path=b.md")
+    assert "2 files</b> differ: 1 added, 1 changed." in shown
+    assert shown.index('name="a" step="1" value="2026-03-01') < shown.index('value="2026-03-03')
+    assert '<input type="hidden" name="path" value="b.md">' in shown, "other moments of the same file"
+
+
 def test_many_files_are_named_and_shown_one_by_one(
     browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,7 +270,7 @@ def test_bytes_that_are_lost_are_said_to_be(browser: Client, project: Project) -
 
 def test_before_anything_is_made_the_page_shows_what_would_change(browser: Client, project: Project) -> None:
     shown = _page(browser, "project-restore", project, "?when=2026-03-01T13:00Z")
-    assert "Propose 2 files" in shown
+    assert "Propose restoring 2 files" in shown
     assert "First." in shown
     assert not Proposal.objects.exists()
 

@@ -172,6 +172,8 @@ def test_an_undo_a_redo_and_its_undo_count_the_same_decisions_on_every_page(
         review_page = browser.get(f"/review/{made.public_id}/")
         text = " ".join(re.sub("<a [^>]*>", " ", review_page.content.decode()).split())
         assert f"<b>{size}</b>" in text and called[turn] in text, turn
+        # Its cards, and the filter by kind.
+        assert set(re.findall(r"<b>(\w+done)</b>", text)) == {"Redone" if turn == 1 else "Undone"}
         assert f'<span class="chip">{"redo" if turn == 1 else "undo"} {made.public_id}</span>' in text
         assert review_page.context["listing"]["filters"][0]["count"] == 5, turn
         assert browser.get(f"/review/{made.public_id}/undo/").context["undo"].size == size, turn

@@ -34,6 +34,8 @@ _NEVER_OURS = {
     "Gemini CLI’s folder": ("GEMINI.md", "google_accounts.json"),
 }
 _SURELY_OURS = ("projects/*/*.jsonl", "projects/*/memory")
+#: By name, as these may have nothing but files that are named as ours.
+_BY_NAME = {".codex": "Codex’s folder", ".cursor": "Cursor’s folder", ".gemini": "Gemini CLI’s folder"}
 _OURS = (
     *("projects", "agent-memory", "settings.json", "history.jsonl", "CLAUDE.md", ".credentials.json"),
     *("plugins", "todos", "statsig", "shell-snapshots", "agents/*.md", "commands/*.md"),
@@ -59,7 +61,8 @@ def why_unread(root: str | os.PathLike[str]) -> str:
     if has(_SURELY_OURS):
         return ""
     known = [*_NEVER_OURS.items(), *(() if has(_OURS) else _OTHERS.items())]
-    found = next((what for what, names in known if has(names)), "")
+    of_name = _BY_NAME.get(os.path.basename(os.path.realpath(root)), "")
+    found = of_name or next((what for what, names in known if has(names)), "")
     return f"{found}; memoryweb reads Claude Code’s, such as ~/.claude" if found else ""
 
 

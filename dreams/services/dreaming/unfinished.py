@@ -174,7 +174,7 @@ def _proposed(dream: DreamRun, actor: str) -> Proposal:
     draft = drafts.draft(now, after, edits, proposals.rejected_hunks(dream.project))
     if draft.is_empty:
         raise UnfinishedRefused(
-            "Nothing is left to propose: it is already in your notes, or you rejected it before."
+            "Nothing is left to propose: it is already in your notes, or it was rejected before."
         )
     origin = proposals.ProposalOrigin(
         Proposal.Origin.DREAM, actor=actor, summary=_summary(edits, moved), dream=dream, partial=True

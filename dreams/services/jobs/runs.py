@@ -157,7 +157,7 @@ _WORK: "Mapping[str, Callable[[ScheduledJob], RunResult]]" = {
 }
 
 
-#: Older runs are deleted; the page shows the last 50.
+#: Older runs are deleted.
 KEPT = 500
 
 

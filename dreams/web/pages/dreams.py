@@ -162,7 +162,6 @@ def _text(run: DreamRun, told: Summary) -> str:
 
 
 MOST_NAMES = 12  # of changed memories; chosen
-MOST_LEFT_OUT = 50  # changes; chosen
 
 
 def result(run: DreamRun) -> dict[str, Any]:
@@ -190,7 +189,7 @@ def result(run: DreamRun) -> dict[str, Any]:
         "is_all_applied": person is None,
         "changed": changed[:MOST_NAMES],
         "more": max(0, len(changed) - MOST_NAMES),
-        "left_out": run.left_out[:MOST_LEFT_OUT],
+        "left_out": run.left_out,
         "unfinished": [] if run.status == DreamRun.Status.COMPLETED else unfinished.files(run),
         "mended": run.self_review,
         "is_all_mended": all(one["mended"] for one in run.self_review),

@@ -241,7 +241,8 @@ def choices(loaded: LoadedProposal) -> tuple[list[tuple[str, str]], list[str]]:
     there: set[str] = {hunk.operation.kind for hunk in loaded.all_hunks if hunk.operation}
     there |= {"R" if file.pk in loaded.renames else LETTERS[file.kind] for file in loaded.shown_files}
     folders = {f"{file.path.rpartition('/')[0]}/" for file in loaded.shown_files if "/" in file.path}
-    return [(key, label) for key, label in kinds().items() if key in there], sorted(folders)
+    words = kinds() | ({Operation.Kind.UNDO.value: "Redone"} if loaded.is_redo else {})
+    return [(key, label) for key, label in words.items() if key in there], sorted(folders)
 
 
 EVERY, OTHERS = "all ", "the other "

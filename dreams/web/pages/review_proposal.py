@@ -35,6 +35,7 @@ class LoadedDecision:
 
     key: int
     hunks: tuple[Hunk, ...]
+    is_redo: bool = False
 
     @property
     def main(self) -> Hunk:
@@ -83,7 +84,8 @@ class LoadedDecision:
 
     @property
     def kind(self) -> str:
-        return self.main.operation.get_kind_display() if self.main.operation else "Changed"
+        kind = self.main.operation.get_kind_display() if self.main.operation else "Changed"
+        return "Redone" if self.is_redo else kind
 
     @property
     def reason(self) -> str:
@@ -116,10 +118,14 @@ class LoadedProposal:
         """In the order of the files that show them."""
         order = {file.pk: number for number, file in enumerate(self.files)}
         found = [
-            LoadedDecision(key, tuple(sorted(rows, key=self._reading)))
+            LoadedDecision(key, tuple(sorted(rows, key=self._reading)), self.is_redo)
             for key, rows in decisions.grouped(self.all_hunks).items()
         ]
         return sorted(found, key=lambda one: (order[one.file_id], one.main.number))
+
+    @cached_property
+    def is_redo(self) -> bool:
+        return self.proposal.undoes_id is not None and not undos.is_undo(self.proposal)
 
     def _reading(self, hunk: Hunk) -> tuple[object, ...]:
         file = hunk.file
@@ -372,10 +378,6 @@ class ReviewState:
         before = blobs.get_many(file.base_sha for file in self.loaded.files)
         return any(spans(text.decode(data)) for data in before.values())
 
-    @property
-    def undone(self) -> int:
-        return sum(hunk.undone_in_id is not None for hunk in _applied(self.loaded))
-
     @cached_property
     def _undos(self) -> list[Proposal]:
         """Its undos that were not undone themselves."""
@@ -394,17 +396,13 @@ class ReviewState:
     @property
     def redo(self) -> str:
         """The public id of the undo to undo; "" if nothing of this is undone."""
-        return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
+        is_undone = any(hunk.undone_in_id is not None for hunk in _applied(self.loaded))
+        return self.undone_by[-1].public_id if is_undone and self.undone_by else ""
 
     @property
     def is_several(self) -> bool:
         """Whether it was undone in several steps; they are redone one by one, the last first."""
         return len(self.undone_by) > 1
-
-    @cached_property
-    def takes_back(self) -> bool:
-        """Whether it is an undo (or the undo of a redo)."""
-        return undos.is_undo(self.proposal)
 
     @cached_property
     def by_policy(self) -> Proposal | None:

@@ -5,13 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Max, QuerySet
+
 from dreams import conf
 from dreams.lib.amounts import span
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import jobs, notify
 from dreams.web.pages.projects import with_unique_names
+from dreams.web.paging import listed, page_of
 
-MOST_RUNS = 50  # rows; chosen
+# Rows of the page, chosen: runs; projects of one run; jobs that have ended.
+MOST_RUNS, MOST_PARTS, MOST_ENDED = 50, 20, 20
 #: Common choices for the list below the field.
 EXAMPLES: Mapping[str, str] = {
     "0 3 * * *": "every day at 03:00",
@@ -50,23 +54,27 @@ class Typed:
     upcoming: Sequence[dt.datetime] = ()
 
 
-def schedule(now: dt.datetime, typed: Typed, host: str = "") -> dict[str, Any]:
+def schedule(now: dt.datetime, typed: Typed, host: str = "", number: str | None = None) -> dict[str, Any]:
     """The schedule of one host or of all, in a fixed number of queries."""
     of = {"host": host} if host else {}
     rows = list(ScheduledJob.objects.filter(**of).select_related("project", "after__project"))
-    runs = list(JobRun.objects.filter(**of)[:MOST_RUNS])
-    last = {run.job_id: run for run in reversed(runs)}
+    runs = listed(page_of(JobRun.objects.filter(**of), number, MOST_RUNS), _run)
+    last = {run.job_id: run for run in _last_runs([row.pk for row in rows if row.failures])}
     has_address = bool(notify.configured())
     clock = jobs.Clock.load()
-    listed = [
+    ended = sorted((row for row in rows if row.ended_at), key=lambda row: row.ended_at or now, reverse=True)
+    older = {row.pk for row in ended[MOST_ENDED:]}
+    shown = [
         _job(row, depth, jobs.upcoming(row, now, clock), _note(row, last.get(row.pk), has_address))
         for row, depth in _in_chains(rows)
+        if row.pk not in older
     ]
-    to_follow = [job for job in listed if job["row"].ended_at is None]
+    to_follow = [job for job in shown if job["row"].ended_at is None]
     projects = Project.objects.filter(gone_at__isnull=True).order_by("name")
     return {
-        "jobs": listed,
-        "runs": [_run(run) for run in runs],
+        "jobs": shown,
+        "ended_before": len(older),
+        "runs": runs,
         "projects": with_unique_names(projects.values_list("pk", "name")),
         "typed": typed,
         "quiet": conf.current().quiet_hours,
@@ -75,6 +83,13 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "") -> dict[str, Any]:
         "to_follow": to_follow,
         "is_full": len(to_follow) >= jobs.MOST,
     }
+
+
+def _last_runs(of: Sequence[int]) -> QuerySet[JobRun]:
+    newest = (
+        JobRun.objects.filter(job__in=of).order_by().values("job").annotate(last=Max("pk")).values("last")
+    )
+    return JobRun.objects.filter(pk__in=newest).defer("parts")
 
 
 def _in_chains(rows: Sequence[ScheduledJob]) -> Iterator[tuple[ScheduledJob, int]]:
@@ -122,13 +137,15 @@ def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) 
 def _run(run: JobRun) -> dict[str, Any]:
     state, icon = _STATES[JobRun.Status(run.status)]
     is_one = len(run.parts) == 1
+    parts = () if is_one else sorted(run.parts, key=lambda part: part.get("state") != JobRun.Status.FAILED)
     return {
         "row": run,
         "state": state,
         "icon": icon,
         "took": _took(run),
         "dream": run.parts[0].get("dream", "") if is_one else "",
-        "parts": () if is_one else [{"dream": "", **part} for part in run.parts],
+        "parts": [{"dream": "", **part} for part in parts[:MOST_PARTS]],
+        "projects": len(parts),
     }
 
 

@@ -185,7 +185,7 @@ def _examples(wanted: Collection[int]) -> Mapping[int, dict[str, Any]]:
 SOURCES = {
     "default": "Default",
     "environment": "From the environment",
-    "everywhere": "Set here for all projects",
+    "everywhere": "Set for all projects",
     "project": "Set for this project",
 }
 GROUPS = {

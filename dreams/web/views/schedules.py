@@ -72,7 +72,7 @@ def _add(request: Request, now: dt.datetime) -> HttpResponse:
 
 
 def _page(request: Request, now: dt.datetime, typed: pages.Typed, status: int = 200) -> HttpResponse:
-    context = {"schedule": pages.schedule(now, typed, host_asked(request))}
+    context = {"schedule": pages.schedule(now, typed, host_asked(request), request.GET.get("page"))}
     return page(request, "dreams/schedules.html", "dreams/_schedule_times.html", context, status)
 
 

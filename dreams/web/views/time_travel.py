@@ -52,7 +52,7 @@ def between(request: Request, pk: int) -> HttpResponse:
     """`?a=` and `?b=` are times, by default the last change and now. `?path=` shows one file's lines."""
     project = get_object_or_404(Project, pk=pk)
     new = _moment(request, "b")
-    old = _moment(request, "a") if request.GET.get("a") else _before(project, new)
+    old, new = sorted((_moment(request, "a") if request.GET.get("a") else _before(project, new), new))
     only = request.GET.get("path", "")[:MAX_PATH]
     found = pages.between(
         project, time_travel.states_at(project, old), time_travel.states_at(project, new), only
@@ -71,9 +71,9 @@ def between(request: Request, pk: int) -> HttpResponse:
 
 
 def _before(project: Project, when: dt.datetime) -> dt.datetime:
-    """Just before the last change, so that the page first shows the last change."""
-    last = time_travel.last_change(project, when)
-    return (last or when) - dt.timedelta(microseconds=1)
+    """Just before the second of the last change, as the page's form has whole seconds: the page first shows that change."""
+    last = time_travel.last_change(project, when) or when
+    return last.replace(microsecond=0) - dt.timedelta(microseconds=1)
 
 
 @require_safe
