@@ -177,7 +177,7 @@ urlpatterns = [
     # Authenticated by a token, not by a cookie; no page of another site has it.
     path("hooks/session-end/", csrf_exempt(view("settings.session_end")), name="hook-session-end"),
     path("settings/pause/", view("settings.pause"), name="settings-pause"),
-    path("settings/resume/", view("settings.resume"), name="settings-resume"),
+    path("settings/resume/", view("settings.pause"), {"paused": False}, name="settings-resume"),
     path("settings/reset/<slug:key>/", view("settings.reset"), name="settings-reset"),
     path("projects/<int:pk>/settings/", view("settings.of_project"), name="project-settings"),
     path(

@@ -159,6 +159,15 @@ def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> No
     assert reasons and all(re.search(r"^\w+\.md says “\S+ .*”\.$", reason) for reason in reasons)
 
 
+def test_an_option_of_a_conflict_has_the_unit_of_its_number(tmp_path: Path) -> None:
+    one, other = "A failed charge is retried 0 times.", "A failed charge is retried 5 times."
+    (question,) = asked(two(tmp_path, one, other, dated=False), "conflict")
+    assert [option.label for option in question.options[:2]] == ["It is 0 times", "It is 5 times"]
+    assert question.why == "One note says 0 times, another 5 times."
+    (question,) = asked(two(tmp_path / "port", dated=False), "conflict")
+    assert [option.label for option in question.options[:2]] == ["It is 41873", "It is 50020"]
+
+
 def test_a_box_that_was_ticked_in_two_forms_is_no_conflict(tmp_path: Path) -> None:
     for box, count in (("[x] ", 0), ("", 1)):
         files = {

@@ -189,6 +189,19 @@ def test_every_line_is_shown_before_anything_is_approved_together(
     assert text.count("The API runs on host alpha.") == text.count("The API runs on host beta.") == 2
 
 
+def test_what_was_approved_before_is_counted_and_said_not_to_be_shown(
+    browser: Client, tmp_path: Path
+) -> None:
+    made = question_world.propose(question_world.make_project(tmp_path))
+    made.findings.update(severity="info")
+    shown = next(iter(made.files.filter(kind="modify"))).hunks.all()
+    review.decide(made, list(shown), Hunk.Verdict.APPROVED, world.ME)
+    page = browser.get("/several/", {"proposal": [made.public_id], "verdict": "approve"}).content.decode()
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "Includes 1 approved before; its lines are in its review." in text
+    assert "Every line that changes" not in text
+
+
 LONG = "---\nname: Long\ntype: project\n---\n\n" + "".join(f"Fact number {n} is kept.\n" for n in range(80))
 
 

@@ -53,6 +53,13 @@ def test_a_list_names_each_rows_host_and_shows_one_hosts_rows_alone(two: Client,
     assert 'class="tag host">desk' in one and 'class="tag host">laptop' not in one
 
 
+def test_a_job_that_follows_one_of_another_host_is_listed_with_its_own_host(two: Client) -> None:
+    near = ScheduledJob.objects.get(host=hosts.host())
+    ScheduledJob.objects.create(host=DESK, kind="export", after=near, made_at=timezone.now())
+    for address in ("/schedules/", "/schedules/?host=desk"):
+        assert two.get(address).content.decode().count(">after Dream: near<") == 1, address
+
+
 @pytest.mark.more
 def test_two_projects_of_one_name_are_told_apart_wherever_one_is_chosen(two: Client) -> None:
     Project.objects.update(name="app")

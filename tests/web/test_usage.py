@@ -240,3 +240,12 @@ def test_the_agents_own_count_is_beside_ours(browser: Client, session: Session) 
     assert (total.agent_cost, total.agent_told, total.cost) == (Decimal("1.25"), 1, Decimal(2))
     text = " ".join(re.sub(r"<[^>]+>", "", browser.get(reverse("usage")).content.decode()).split())
     assert "$1.25 by the agent’s own count, for 1 of the requests" in text
+
+
+def test_models_and_projects_beyond_the_twenty_largest_are_counted(browser: Client) -> None:
+    project = world.make_project()
+    session = world.make_session(project)
+    for number in range(21):
+        _request(session, f"m-{number}", input_tokens=number + 1)
+    page = " ".join(browser.get("/usage/").content.decode().split())
+    assert "1 smaller model not shown." in page and "<b>21</b> requests" in page

@@ -1,11 +1,11 @@
 """The schedule page: jobs in the order of their chains, recent runs, and the form for a new job."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import OuterRef
 
 from dreams import conf
 from dreams.lib.amounts import span
@@ -57,15 +57,18 @@ class Typed:
 def schedule(now: dt.datetime, typed: Typed, host: str = "", number: str | None = None) -> dict[str, Any]:
     """The schedule of one host or of all, in a fixed number of queries."""
     of = {"host": host} if host else {}
-    rows = list(ScheduledJob.objects.filter(**of).select_related("project", "after__project"))
+    failed = JobRun.objects.filter(job=OuterRef("pk"), status=JobRun.Status.FAILED).values("text")[:1]
+    rows: list[Any] = list(
+        ScheduledJob.objects.filter(**of).select_related("project", "after__project").annotate(said=failed)
+    )
+    said = {row.pk: row.said for row in rows}
     runs = listed(page_of(JobRun.objects.filter(**of), number, MOST_RUNS), _run)
-    last = {run.job_id: run for run in _last_runs([row.pk for row in rows if row.failures])}
     has_address = bool(notify.configured())
     clock = jobs.Clock.load()
-    ended = sorted((row for row in rows if row.ended_at), key=lambda row: row.ended_at or now, reverse=True)
-    older = {row.pk for row in ended[MOST_ENDED:]}
+    ended = [(row.ended_at, row.pk) for row in rows if row.ended_at]
+    older = {pk for _, pk in sorted(ended, reverse=True)[MOST_ENDED:]}
     shown = [
-        _job(row, depth, jobs.upcoming(row, now, clock), _note(row, last.get(row.pk), has_address))
+        _job(row, depth, jobs.upcoming(row, now, clock), _note(row, said[row.pk] or "", has_address))
         for row, depth in _in_chains(rows)
         if row.pk not in older
     ]
@@ -81,39 +84,30 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "", number: str | None 
         "kinds": [(kind.value, kind.label, ABOUT[kind]) for kind in ScheduledJob.Kind],
         "examples": EXAMPLES,
         "to_follow": to_follow,
-        "is_full": len(to_follow) >= jobs.MOST,
+        "is_full": ScheduledJob.objects.filter(ended_at__isnull=True).count() >= jobs.MOST,
     }
 
 
-def _last_runs(of: Sequence[int]) -> QuerySet[JobRun]:
-    newest = (
-        JobRun.objects.filter(job__in=of).order_by().values("job").annotate(last=Max("pk")).values("last")
-    )
-    return JobRun.objects.filter(pk__in=newest).defer("parts")
-
-
 def _in_chains(rows: Sequence[ScheduledJob]) -> Iterator[tuple[ScheduledJob, int]]:
-    """Each job is followed by its successors; ended jobs are last."""
+    """Each job is followed by its successors; ended jobs are last. One that follows a job of another host begins a chain."""
+    pks = {row.pk for row in rows}
     following: dict[int | None, list[ScheduledJob]] = {}
     for row in rows:
-        following.setdefault(row.after_id, []).append(row)
+        following.setdefault(row.after_id if row.after_id in pks else None, []).append(row)
 
-    def chain(row: ScheduledJob, depth: int) -> Iterator[tuple[ScheduledJob, int]]:
-        yield row, depth
-        for follower in following.get(row.pk, []):
-            yield from chain(follower, depth + 1)
+    def chains(rows: Iterable[ScheduledJob], depth: int) -> Iterator[tuple[ScheduledJob, int]]:
+        for row in rows:
+            yield row, depth
+            yield from chains(following.get(row.pk, ()), depth + 1)
 
-    first = sorted(following.get(None, []), key=lambda row: row.ended_at is not None)
-    for row in first:
-        yield from chain(row, 0)
+    yield from chains(sorted(following.get(None, ()), key=lambda row: row.ended_at is not None), 0)
 
 
-def _note(row: ScheduledJob, last: JobRun | None, has_address: bool) -> str:
+def _note(row: ScheduledJob, said: str, has_address: bool) -> str:
     if row.kind == ScheduledJob.Kind.DIGEST and not has_address:
         return "Sends nothing: no address is set in Settings, Digest."
     if row.failures:
         times = "Failed" if row.failures == 1 else f"Failed {row.failures} times in a row"
-        said = last.text if last and last.status == JobRun.Status.FAILED else ""
         return f"{times}. {said}".strip()
     return ""
 

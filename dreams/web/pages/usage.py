@@ -39,6 +39,7 @@ class Used:
 
     total: Total
     models: list[SumRow]
+    more_models: int
     projects: list[SumRow]
     more_projects: int
     unpriced: list[str]
@@ -184,6 +185,7 @@ def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, s
     return Used(
         total=usage_sums.total_of(cells),
         models=[replace(line, limits=book.limits(line.name)) for line in models[:MOST_LINES]],
+        more_models=max(0, len(models) - MOST_LINES),
         projects=projects[:MOST_LINES],
         more_projects=max(0, len(projects) - MOST_LINES),
         unpriced=usage_sums.without_price(cells)[:MOST_LINES],

@@ -77,14 +77,8 @@ def _page(request: Request, now: dt.datetime, typed: pages.Typed, status: int = 
 
 
 def _typed(given: Mapping[str, str]) -> pages.Typed:
-    return pages.Typed(
-        kind=given.get("kind", "dream"),
-        cron=given.get("cron", ""),
-        after=given.get("after", ""),
-        project=given.get("project", ""),
-        once=given.get("once") == "on",
-        until=given.get("until", ""),
-    )
+    cron, after, project, until = (given.get(name, "") for name in ("cron", "after", "project", "until"))
+    return pages.Typed(given.get("kind", "dream"), cron, after, project, given.get("once") == "on", until)
 
 
 def _wanted(typed: pages.Typed) -> jobs.Wanted:

@@ -54,16 +54,9 @@ def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
 
 
 @require_POST
-def pause(request: Request) -> HttpResponse:
-    settings_changes.set_override("paused", True, actor=actor(request))
-    messages.success(request, "Paused. No dream starts until you resume.")
-    return _back(request, None)
-
-
-@require_POST
-def resume(request: Request) -> HttpResponse:
-    settings_changes.set_override("paused", False, actor=actor(request))
-    messages.success(request, "Resumed.")
+def pause(request: Request, *, paused: bool = True) -> HttpResponse:
+    settings_changes.set_override("paused", paused, actor=actor(request))
+    messages.success(request, "Paused. No dream starts until you resume." if paused else "Resumed.")
     return _back(request, None)
 
 

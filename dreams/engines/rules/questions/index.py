@@ -154,8 +154,7 @@ def _least_helpful(context: Inputs) -> list[_Offer]:
         if row.target in seen or context.is_touched(place):
             continue
         seen.add(row.target)
-        hook = _shorter(tree, row, context.job.config.row_max)
-        if hook:
+        if hook := _shorter(tree, row, context.job.config.row_max):
             days = (line.day for line in context.job.line_dates.get(row.target, ()) if line)
             day, orders = max(days, default=dt.date.min), tree.is_rule(row.target)
             moves = not _says(tree.texts[row.target], row.hook)

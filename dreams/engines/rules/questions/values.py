@@ -291,16 +291,21 @@ def _changed(
 
 def _conflict(asking: Inputs, index: StatementIndex, pair: TwoValues) -> Iterator[Question]:
     one, other = pair.one, pair.other
-    first = _option(asking, index, "first", f"It is {pair.value.strip('`')}", pair.turned())
-    second = _option(asking, index, "second", f"It is {pair.second.strip('`')}", pair)
-    if not (first.edits and second.edits):
-        return
-    why = f"One note says {pair.value.strip('`')}, another {pair.second.strip('`')}."
-    places, citations = (place_of(one), place_of(other)), (cited(one), cited(other))
-    options = (first, second, Option("keep", "Keep both"))
-    yield Question(
-        "conflict", subject_of([one, other]), why, places, options, citations, UNORDERED * (1 + pair.score)
-    )
+    said, instead = _with_unit(one.text, pair.value), _with_unit(other.text, pair.second)
+    first = _option(asking, index, "first", f"It is {said}", pair.turned())
+    second = _option(asking, index, "second", f"It is {instead}", pair)
+    if first.edits and second.edits:
+        why = f"One note says {said}, another {instead}."
+        places, citations = (place_of(one), place_of(other)), (cited(one), cited(other))
+        options = (first, second, Option("keep", "Keep both"))
+        subject = subject_of([one, other])
+        yield Question("conflict", subject, why, places, options, citations, UNORDERED * (1 + pair.score))
+
+
+def _with_unit(text: str, value: str) -> str:
+    """ "0 times", where the text has the unit behind the number."""
+    behind = re.search(rf"(?<!\w){re.escape(value)} \w+", text) if value[-1:].isdigit() else None
+    return behind[0] if behind and read(behind[0]).values[0].unit else value.strip("`")
 
 
 def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:
@@ -346,10 +351,8 @@ def leaning(asking: Inputs, index: StatementIndex, exchanges: Sequence[Changed])
 def having(index: StatementIndex, changed: Changed) -> Iterator[PlacedText]:
     """The statements that name the old value and its thing."""
     if changed.thing:
-        for thing, about in things(index, changed.was):
-            yield from (
-                each for each in about if thing == changed.thing and with_text(each, changed.old, changed.new)
-            )
+        groups = (about for thing, about in things(index, changed.was) if thing == changed.thing)
+        yield from (each for about in groups for each in about if with_text(each, changed.old, changed.new))
         return
     key = next((value.key for value in read(changed.old).values), changed.old.lower())
     yield from (each for each in index.with_words([key]) if _is_about_it(index, each, changed, key))
@@ -377,8 +380,7 @@ def _exchanged(edits: Sequence[Edit]) -> Iterator[Changed]:
         gone = [line for line in before if line not in set(after)][:MOST_LINES]
         come = [line for line in after if line not in set(before)][:MOST_LINES]
         for old, new in zip(gone, come, strict=False):
-            pair = _one_for_another(old, new)
-            if pair:
+            if pair := _one_for_another(old, new):
                 yield Changed("", surface(old, pair[0]), surface(new, pair[1]), old, (), edit.citations)
 
 

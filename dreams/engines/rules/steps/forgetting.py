@@ -278,8 +278,7 @@ def remove_file(rec: Recorder, path: str, reason: str, cited: Citation, note: st
     changes = [NewText(path, None, reason, lines_gone(tree.texts[path], "", note), (cited,))]
     for index_path in tree.indexes():
         index = memdir.parse_index(tree.texts[index_path])
-        rows = [row for row in index.rows_for(path) if len(row.targets) == 1]
-        if rows:
+        if rows := [row for row in index.rows_for(path) if len(row.targets) == 1]:
             after = index.without(rows).text
             changes.append(NewText(index_path, after, reason, lines_gone(index.text, after, note), (cited,)))
     return rec.operation("prune", changes, key=digest(path, tree.texts[path]))

@@ -305,8 +305,7 @@ def _of_two(sentence: str, following: str, *, weaken: bool) -> Remark | None:
     turns = _FORBIDS_USE.match(first) and _USE.match(following)
     if not (stops or turns or REASON.match(following)):
         return None
-    alone = None if stops or turns else _of_sentence(sentence, weaken=weaken)
-    if alone:
+    if not (stops or turns) and (alone := _of_sentence(sentence, weaken=weaken)):
         return replace(alone, text=f"{alone.text} {following}", quote=both)
     return _of_sentence(both, weaken=weaken)
 

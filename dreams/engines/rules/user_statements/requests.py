@@ -270,8 +270,7 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
         return
     if asks(TAIL.sub("", sentence)) or SUPPOSED.search(sentence) or SUPPOSED.search(before[-80:]):
         return
-    match = _LEAD.match(sentence) or _BARE.match(sentence)
-    if match:
+    if match := _LEAD.match(sentence) or _BARE.match(sentence):
         found = _checked(match["rest"], quote, fact=True, more=reason)
         # After a task it is a detail of the task, not to be overlooked.
         in_task = before and _FORGOTTEN.search(sentence[: match.start("rest")])
