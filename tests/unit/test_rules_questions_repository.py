@@ -204,6 +204,19 @@ def test_a_fact_is_not_taken_out_of_a_list_that_keeps_other_entries(
     assert [question.kind for question in found] == (["derived"] if asks else [])
 
 
+@each(
+    ("source", "asks"),
+    [("The stages are listed in the Dockerfile.", False), ("The stages are listed on the wall.", True)],
+)
+def test_a_memory_that_tells_where_its_facts_are_from_keeps_them(
+    tmp_path: Path, source: str, asks: bool
+) -> None:
+    text = f"The stage `harbour` is built from `python:3.12-slim`, see Dockerfile.\n\n{source}\n"
+    files = {"notes.md": memory(text, "project"), "MEMORY.md": "- [Notes](notes.md)\n"}
+    found = questions_of(tmp_path, files, REPO)
+    assert [question.kind for question in found] == (["derived"] if asks else [])
+
+
 def test_a_line_that_nobody_wrote_says_nothing(tmp_path: Path) -> None:
     data = '{"accounts": [' + ", ".join(f'{{"id": "PIER{n}F", "cash": {n}}}' for n in range(900)) + "]}"
     assert asked(tmp_path, "Account: `PIER700F`", repo={"orders.json": data}) == []

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.bodies import REMARK
@@ -74,10 +75,18 @@ def says_already(context: Inputs) -> Iterator[Question]:
         is_rule = is_index(memory) or context.tree_before.is_rule(memory)
         is_little = len(pairs) * LITTLE < told_by[memory]
         is_torn = path not in repo.configs and leaves_entries(units, [unit for unit, _ in pairs])
+        if not is_index(memory) and _named_elsewhere(context.tree_before.texts[memory], path, pairs):
+            continue  # the memory tells where this is from, and keeps it all the same
         # A repeated fact may belong to its context; a rule is needed once, but not taken out of a long list.
         if (is_little and is_torn) if is_rule else (is_little or is_torn):
             continue
         yield from _derived(context, path, pairs[:MOST_PLACES])
+
+
+def _named_elsewhere(text: str, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> bool:
+    """Whether a memory names the file in a line of its own, not only where it repeats it."""
+    name = PurePosixPath(path).name
+    return text.count(name) > sum(unit.raw.count(name) for unit, _ in pairs)
 
 
 def _derived(context: Inputs, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> Iterator[Question]:
