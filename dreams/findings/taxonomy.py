@@ -5,7 +5,6 @@ lines that were rejected before). PURE.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 
 from dreams.findings import index_limits
 from dreams.findings.base import MessageParts, NewFinding, Severity, Subject
@@ -49,7 +48,8 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
         says = f"has the type “{kind[:60]}”, which agents do not know"
         yield _found_in_file(path, hunk_id, "unknown-type", says, f"Use one of {kinds}.", 1)
     else:
-        if (named := _named(path)) and named != kind:
+        named = memdir.memory_type(memdir.parse(b""), path)
+        if named and named != kind:
             says = f"is filed as {kind}, but its name says {named}"
             remedy = "Change the type or the name, whichever is wrong."
             yield _found_in_file(path, hunk_id, "wrong-type", says, remedy, 1)
@@ -58,12 +58,6 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
                 path, hunk_id, "reference-holds-content", "is a reference, but contains the content instead of pointing to it",
                 "Name the place where it can be read, and keep only what is surprising.",
             )  # fmt: skip
-
-
-def _named(path: str) -> str:
-    """The type that a file name begins with, or ""."""
-    stem = PurePosixPath(path).name.lower().replace("-", "_")
-    return next((kind for kind in memdir.MEMORY_TYPES if stem.startswith(kind + "_")), "")
 
 
 def holds_content(body: str) -> bool:

@@ -104,13 +104,7 @@ def test_a_statement_of_several_parts_that_is_taken_back_is_lost_too(old, new):
     assert LOSS in told(f"- {old}\n", f"- {new}\n")
 
 
-@each(
-    ("old", "new"),
-    [
-        ("The pipeline of the shop takes 12 minutes", "The pipeline of the shop takes 12 min"),
-        ("Backups of the shop run nightly at 02:30 UTC", "Backups of the shop run nightly at 2:30 am UTC"),
-    ],
-)
-def test_a_time_in_another_form_is_no_loss(old, new):
-    assert LOSS not in told(f"- {old}\n", f"- {new}\n")
-    assert LOSS not in told(f"- {new}\n", f"- {old}\n")
+def test_a_time_in_another_form_is_no_loss():
+    old, new = (f"- The pipeline of the shop takes 12 {unit}\n" for unit in ("minutes", "min"))
+    assert LOSS not in told(old, new)
+    assert LOSS not in told(new, old)

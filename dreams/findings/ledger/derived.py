@@ -24,6 +24,7 @@ FILE_REMOVED = "Its file is removed, line by line."
 SUMMED_UP = "It summarizes its file, which is accounted for line by line."
 NEW_VALUE = "The field has a new value."
 HEADING = "A heading; the lines below it are accounted for one by one."
+OTHER_HEADING = "A heading that says something else now, of lines that stay."
 TITLE = "The title of a row."
 COLUMNS = "Column names, which are now next to their values."
 DATED = "A relative date was written out."
@@ -37,6 +38,7 @@ NOTES = frozenset(
         SUMMED_UP,
         NEW_VALUE,
         HEADING,
+        OTHER_HEADING,
         TITLE,
         COLUMNS,
         DATED,
@@ -160,8 +162,12 @@ class Context:
         if not _only_names(unit):
             return None
         renamed = next((s for s in fresh if s.unit.kind == "heading" and not is_turned(unit, s.unit)), None)
-        is_over = renamed or not self._keeps_section_text(unit)
-        return StatementOutcome("stated", renamed, HEADING) if is_over else None
+        kept = self._keeps_section_text(unit)
+        if kept and not renamed:
+            return None
+        told = (unit.text, renamed.unit.text) if kept and renamed else ("", "")
+        is_other = facts.loses_words(*told) or facts.loses_words(*reversed(told))
+        return StatementOutcome("stated", renamed, OTHER_HEADING if is_other else HEADING)
 
     def _header(self, unit: Unit) -> StatementOutcome | None:
         """For column names that are now next to each cell, because the table became a list."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 
-from dreams.findings.ledger.qualifiers import requalified
+from dreams.findings.ledger.qualifiers import put_in, requalified
 from dreams.findings.ledger.units import literal_parts
 from dreams.findings.ledger.wordings import (
     JOINS,
@@ -228,7 +228,8 @@ def lost(old: str, new: str) -> list[str]:
     found += sorted((one.raw & lexicon.DAYS) - other.raw) + sorted(one.environments - other.environments)
     found += _per(old, new) + _signs_lost(old, new)
     found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs) + _code_lost(old, new)
-    return [*found, *_members_lost(one, there), *negation_changes(old, new), *requalified(old, new)]
+    found += [*_members_lost(one, there), *negation_changes(old, new), *requalified(old, new)]
+    return [*found, *put_in(*(_WIKILINK.sub("it", text) for text in (old, new)))]
 
 
 def _members_lost(one: Statement, there: frozenset[str]) -> list[str]:

@@ -3,8 +3,9 @@
 import functools
 import re
 from collections import Counter
+from difflib import SequenceMatcher
 
-from dreams.findings.ledger.wordings import JOINS, plain_statement, plainer
+from dreams.findings.ledger.wordings import JOINS, capitals, plain_statement, plainer
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import Statement, canonical
 
@@ -27,6 +28,10 @@ _CLASSES = {
     for form in (word, canonical(word))
 }
 ADDED = "it without "  # what only the new statement has, as a person is told of it
+_ENGLISH = frozenset(
+    word for word in lexicon.FILLER if len(word) > 2
+)  # shorter ones are words of other languages, too
+MOST_PUT_IN = 2  # words: "ne … pas"
 _BOUNDS = {
     "about": r"about|around|roughly|approximately|approx\.?|circa|nearly|almost|[~≈]",
     "at most": r"at most(?: [a-z]+:?)?|≤|<=",
@@ -66,6 +71,23 @@ def _said(one: Statement, other: Statement) -> dict[str, str]:
         and flow[at + 1][0] != "not"  # "cannot" is a denial
         and (word != "most" or flow[at - 1][0] != "at")
     }
+
+
+def put_in(old: str, new: str) -> list[str]:
+    """One or two words that only `new` has, beside others of a clause: in a language without a known small word any may deny it."""
+    one, other = plain_statement(old), plain_statement(new)
+    if not 0 < len(other.flow) - len(one.flow) <= MOST_PUT_IN or not _ENGLISH.isdisjoint(other.flow):
+        return []
+    found = SequenceMatcher(None, one.flow, other.flow, autojunk=False).get_opcodes()
+    put = [at for tag, *_, start, end in found if tag == "insert" for at in range(start, end)]
+    names, beside = capitals(new), {clause for at, clause in enumerate(other.clause_of) if at not in put}
+    if put[:1] == [0] and one.flow[0] in capitals(old) - names:
+        names -= {other.flow[0]}  # it has its capital as the first word
+    plain = (other.flow[at].isalpha() and other.clause_of[at] in beside for at in put)
+    is_only = all(tag in {"equal", "insert"} for tag, *_ in found) and names.isdisjoint(
+        other.flow[at] for at in put
+    )
+    return [_added(other.written[at]) for at in put] if is_only and all(plain) else []
 
 
 def _joined(one: Statement, other: Statement) -> list[str]:

@@ -57,6 +57,7 @@ ANOTHER_ORDER = "Its numbered list is now in another order."
 _WARNINGS = {
     CHANGED_HERE: ("now-contradicts", "was changed here, but another place still says it", "Change both places, or neither."),
     ANOTHER_HEADING: ("another-heading", "is now below another heading", "Check that it still holds there."),
+    derived.OTHER_HEADING: ("another-heading", "is the heading of lines that stay, and says something else now", "Check that these lines still hold."),
     ANOTHER_ORDER: ("another-order", "is in a numbered list that now has another order", "Check that its order still holds."),
 }  # fmt: skip
 
