@@ -438,6 +438,18 @@ def test_what_is_gone_and_to_be_forgotten_is_asked_about_and_takes_no_other_prom
 
 
 @each(
+    ("end", "count"), [("Forget that, it's not true any more.", 1), ("Forget that. It is 8080 at home.", 0)]
+)
+def test_a_sentence_that_the_next_one_asks_to_forget_is_asked_about_and_removed_by_nobody(
+    tmp_path: Path, end: str, count: int
+) -> None:
+    line = "The relay listens on port 8080."
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {line}\n- The docs are built with Sphinx.\n")}
+    made = dream(tmp_path, files, [session(1, f"{line} {end}")])
+    assert made.after == made.before and len(asked(made)) == count
+
+
+@each(
     "said",
     ["`cache-indexer` no longer exists. forget it. No wait, keep it.", "cache-indexer is fine. never mind"],
 )

@@ -33,6 +33,15 @@ def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tm
     assert made.summary.startswith("Learnt 1 thing from your prompts.")
 
 
+def test_what_denies_a_number_of_memory_is_asked_about_and_not_learnt_beside_it(tmp_path: Path):
+    line = "The web app listens on port 9090."
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {line}\n")}
+    made = dream(tmp_path / "known", files, [session(1, "we don't use port 9090 any more")])
+    assert made.after == made.before and [each.kind for each in made.outcome.questions] == ["learn"]
+    made = dream(tmp_path / "new", files, [session(1, "we don't use port 7070 any more")])
+    assert made.after != made.before and made.outcome.questions == []
+
+
 @each(
     "after",
     [

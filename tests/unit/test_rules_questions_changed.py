@@ -54,6 +54,12 @@ def test_the_old_value_becomes_history_in_its_own_sentence(tmp_path: Path) -> No
     assert "port 41873 (until 2026-09-01; now 50020).\nDeploys go out on Tuesdays.\n" in history
 
 
+def test_the_new_value_keeps_its_unit_beside_the_old_one(tmp_path: Path) -> None:
+    one, other = "Timeouts of ledger-worker are 30 seconds long.", "ledger-worker has timeouts of 60 seconds."
+    [question] = asked(two(tmp_path, one, other, dated=True), "changed")
+    assert "30 seconds long (until 2026-09-01; now 60 seconds)." in (texts(question, "history")["a.md"] or "")
+
+
 @each("more", [". Its debugger is on 418731.", "。部署在周二。"])
 def test_only_the_sentence_with_the_whole_old_value_becomes_history(tmp_path: Path, more: str) -> None:
     [question] = asked(two(tmp_path, f"{ONE[:-1]}{more}", dated=True), "changed")

@@ -485,7 +485,7 @@ def test_a_row_of_a_merged_file_keeps_a_title_of_its_own_in_the_hook(tmp_path: P
     files["MEMORY.md"] = files["MEMORY.md"].replace("feedback_tests_2", "feedback_tests_copy")
     made = dream(tmp_path, files)
     assert made.text("MEMORY.md").count("](") == 1
-    assert "Tests after outages: with Ana" in made.text("MEMORY.md")
+    assert "Tests after outages — with Ana" in made.text("MEMORY.md")
     assert "write them early on" in made.text("MEMORY.md")
 
 

@@ -412,8 +412,6 @@ def _stands(update: Update, heard: Sequence[Heard]) -> bool:
 
 # --- Updating -------------------------------------------------------------------------------------------------------
 
-CHANGED = "You said that it has changed."
-
 
 def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[str], set[str]]:
     """Write certain new values into memory. Returns the sentences that it now has, so that other steps do not use them again,
@@ -423,6 +421,10 @@ def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[
     if not changes and not learns:
         return done, unsure
     index = StatementIndex({path: text for path, text in rec.tree.texts.items() if not is_log(path)})
+    for typed in (typed for each in heard for typed in each.typed if typed.changes):
+        told = read(typed.text)
+        if told.denials and any(each.is_measured and index.with_words([each.key]) for each in told.values):
+            unsure |= {typed.text, typed.quote}  # "we don't use port 9090 any more"
     for each in list(updates(index, heard)):
         rec.report.checkpoint()
         said = {each.typed.text, each.typed.quote}
@@ -437,8 +439,8 @@ def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[
 def _write(rec: Recorder, each: Update) -> bool:
     if not all(is_free(rec.tree, wording.statement.path) for wording in each.wordings):
         return False
-    quote = each.typed.quote
-    made = reword(rec, each.wordings, each.heard.reason(quote), CHANGED, (each.heard.citation(quote),))
+    quote, note = each.typed.quote, "You said that it has changed."
+    made = reword(rec, each.wordings, each.heard.reason(quote), note, (each.heard.citation(quote),))
     rec.count("updated", made)
     return made
 

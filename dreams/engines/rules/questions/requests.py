@@ -10,7 +10,7 @@ from dreams.engines.rules.steps import forgetting, learning
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget, names_memory, takes_away
-from dreams.engines.rules.user_statements.speech import typed_lines
+from dreams.engines.rules.user_statements.speech import standing_from, typed_lines
 from dreams.engines.types import KEEP, Option, Question
 from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose.pieces import keys_of
@@ -51,7 +51,9 @@ def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> I
     for each in heard:
         known = " ".join(wish.quote for wish in each.wishes if wish.handling != "hint")
         for line in typed_lines(each.prompt.text) if len(each.prompt.text) <= MOST_PROMPT else ():
-            for sentence in sentences(line):
+            alone = sentences(line)
+            last = " ".join(alone[-2:])  # "X. Forget that, it's not true any more"
+            for sentence in (*alone, last) if standing_from(last) else alone:
                 if may_ask(sentence) and sentence not in known:
                     yield each, Wish(sentence, sentence, fact=False, handling="forget")
 

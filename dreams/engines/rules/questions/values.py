@@ -127,15 +127,19 @@ def as_history(
     asking: Inputs, meant: Sequence[PlacedText], old: str, new: str, until: str, told: tuple[Citation, ...]
 ) -> Option:
     """The old value as history: in its sentence, until when it was true, and what is true now."""
-    note = f" ({until}; now {new})."
     wordings = []
     for each in meant:
         has_it = (said for said in sentences(each.text) if with_text(each._replace(text=said), old, new))
         said = next(has_it, each.text)
+        ends = (value.end for value in read(said).values if value.unit and surface(said, value) == old)
+        unit = next((found[0] for end in ends if (found := _UNIT.match(said, end))), "")
+        note = f" ({until}; now {new}{unit})."
         wordings.append(Rewording(each, each.text.replace(said, said.rstrip(" .。") + note, 1)))
     given = (wordings, f"Changed to {new}.", "The old value is history.", told)
     return asking.draftsman.option("history", "Keep the old value as history", reword, *given)
 
+
+_UNIT = re.compile(r" [^\W\d_]+")  # behind a number
 
 # --- Two values -----------------------------------------------------------------------------------------------------
 

@@ -162,7 +162,7 @@ def undoubled(
         for part in (drop.title, drop.hook)
         if not any(_is_part(part, each) for each in said) and (not merged or comparing.says_more(part, known))
     ]
-    hook = "; ".join(filter(None, (keep.hook.rstrip(" .;"), ": ".join(told)))) if told else keep.hook
+    hook = "; ".join(filter(None, (keep.hook.rstrip(" .;"), " — ".join(told)))) if told else keep.hook
     is_long = bool(told) and len(keep.raw) + len(hook) - len(keep.hook) > row_max
     if has_children(index, drop) or is_long or (told and not merged):
         return None
