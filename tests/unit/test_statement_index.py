@@ -129,6 +129,16 @@ def test_one_sentence_in_many_files_is_one_group(copies: int) -> None:
     assert len(places_of(group)) == copies
 
 
+@each("copies", [2, 9, 16, 30])
+def test_one_sentence_in_many_long_files_is_one_group_without_a_rare_word(copies: int) -> None:
+    told = "Read the whole change aloud before you ask anybody for a review."
+    others = "- The box q{0} is on floor {0}.\n- Ask q{0} about crate {0}.\n- Lamp q{0} needs bulb {0}.\n"
+    files = {f"note{at:02}.md": note(f"- {told}\n{others.format(at)}") for at in range(copies)}
+    groups = StatementIndex(files).possible_duplicates()
+    assert [{each.text for each in places_of(group)} for group in groups] == [{told}]
+    assert len(places_of(groups[0])) == copies
+
+
 def test_copies_for_two_environments_are_not_in_one_group_however_many_there_are() -> None:
     told = "Run `make check` before every push, because CI runs the same target."
     names = [f"{name}{at:02}.md" for at in range(8) for name in ("staging_", "production_", "note_")]

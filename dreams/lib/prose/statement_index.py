@@ -300,6 +300,10 @@ class StatementIndex:
     def _says_the_same(self, pair: Pair) -> bool:
         """Whether most rare words of both are common, or enough is, and neither belongs to something different."""
         words = self._rare_words(pair.one), self._rare_words(pair.other)
+        if pair.one.text == pair.other.text:  # its copies alone make none of its words common
+            terms = pair.one.reading.terms
+            most = RARE - 1 + sum(each.text == pair.one.text for each in self.with_words(terms))
+            words = (frozenset(w for w in terms if terms[w] and len(self._having.get(w, ())) <= most),) * 2
         common, both = words[0] & words[1], len(words[0]) + len(words[1])
         many = len(common) - len([*filter(UNSPACED.match, common)]) / 2  # pairs of characters overlap
         if many >= MANY_WORDS and 2 * len(common) >= MOST_WORDS * both:

@@ -133,20 +133,20 @@ PARTICIPLES = frozenset(IRREGULAR).union("set put run read cut split reset done 
 
 # Complete words, or the differing part of a word.
 _BRITISH = (
-    (re.compile(r"\b(behavi|col|fav|hon|lab|neighb|flav|hum|rum|endeav|harb)our"), r"\1or"),
-    (re.compile(r"\b(anal|catal|paral)ys"), r"\1yz"),
-    (re.compile(r"\b(cent|met|fib|theat|calib)re(s|d)?\b"), r"\1er\2"),
-    (re.compile(r"\b(catal|dial|anal)ogue"), r"\1og"),
-    (re.compile(r"\b(lic|def|off|pret)ence"), r"\1ense"),
-    (re.compile(r"\b(\w{4,})is(ers?|ations?)\b"), r"\1iz\2"),
-    (re.compile(r"\b(cancel|model|label|travel|signal|level|channel|tunnel|total|fuel|marshal|initial)l(?=ed|ing|er)"), r"\1"),
-    (re.compile(r"\bgrey"), "gray"),
-    (re.compile(r"\bartefact"), "artifact"),
-    (re.compile(r"\bjudgement"), "judgment"),
-    (re.compile(r"\bprogramme(s?)\b"), r"program\1"),
-    (re.compile(r"\bwhilst\b"), "while"),
-    (re.compile(r"\btowards\b"), "toward"),
-    (re.compile(r"\blearnt\b"), "learned"),
+    ("our", re.compile(r"\b(behavi|col|fav|hon|lab|neighb|flav|hum|rum|endeav|harb)our"), r"\1or"),
+    ("ys", re.compile(r"\b(anal|catal|paral)ys"), r"\1yz"),
+    ("re", re.compile(r"\b(cent|met|fib|theat|calib)re(s|d)?\b"), r"\1er\2"),
+    ("ogue", re.compile(r"\b(catal|dial|anal)ogue"), r"\1og"),
+    ("ence", re.compile(r"\b(lic|def|off|pret)ence"), r"\1ense"),
+    ("is", re.compile(r"\b(\w{4,})is(ers?|ations?)\b"), r"\1iz\2"),
+    ("ll", re.compile(r"\b(cancel|model|label|travel|signal|level|channel|tunnel|total|fuel|marshal|initial)l(?=ed|ing|er)"), r"\1"),
+    ("grey", re.compile(r"\bgrey"), "gray"),
+    ("artefact", re.compile(r"\bartefact"), "artifact"),
+    ("judgement", re.compile(r"\bjudgement"), "judgment"),
+    ("programme", re.compile(r"\bprogramme(s?)\b"), r"program\1"),
+    ("whilst", re.compile(r"\bwhilst\b"), "while"),
+    ("towards", re.compile(r"\btowards\b"), "toward"),
+    ("learnt", re.compile(r"\blearnt\b"), "learned"),
 )  # fmt: skip
 _NOT = re.compile(r"\b(can|\w+n)['’]t\b|\bcannot\b", re.IGNORECASE)
 _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not"}
@@ -229,9 +229,10 @@ def _not(match: re.Match[str]) -> str:
 
 @functools.lru_cache(maxsize=50_000)
 def american(word: str) -> str:
-    """The American spelling of a lower-case word. Cached: fourteen patterns for each word of a directory."""
-    for pattern, instead in _BRITISH:
-        word = pattern.sub(instead, word)
+    """The American spelling of a lower-case word. Cached; a pattern is only tried on a word with its letters."""
+    for letters, pattern, instead in _BRITISH:
+        if letters in word:
+            word = pattern.sub(instead, word)
     return word
 
 

@@ -174,7 +174,7 @@ class Sessions:
         return check(self._evidence(session), claim, before_line)
 
     def check_all(self, claim: str) -> tuple[str, ClaimCheck]:
-        """(session, answer): the first session that supports the claim, else one that contradicts it, else the last."""
+        """(session, answer): the first session that supports the claim, else the first that contradicts it, else the first."""
         best: tuple[str, ClaimCheck] = ("", ClaimCheck("unsupported", (), "there is no session"))
         for session in self.names():
             try:
