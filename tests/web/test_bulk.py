@@ -199,7 +199,11 @@ def test_what_was_approved_before_is_counted_and_said_not_to_be_shown(
     page = browser.get("/several/", {"proposal": [made.public_id], "verdict": "approve"}).content.decode()
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     assert "Includes 1 approved before; its lines are in its review." in text
-    assert "Every line that changes" not in text
+    assert "Every line that changes" not in text and "1 decision will be written" not in text
+    assert "2 decisions will be written" in text and "Leaves out" not in text
+    review.decide(made, list(shown), Hunk.Verdict.REJECTED, world.ME)
+    page = browser.get("/several/", {"proposal": [made.public_id], "verdict": "approve"}).content.decode()
+    assert "1 decision will be written" in page and "Leaves out 1 rejected before." in page
 
 
 LONG = "---\nname: Long\ntype: project\n---\n\n" + "".join(f"Fact number {n} is kept.\n" for n in range(80))
