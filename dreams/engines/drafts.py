@@ -179,20 +179,16 @@ def draft(
     with the rest of its operation while its inputs are the same.
     """
     made = _assemble(before, after, edits)
-    dropped = _dropped_operations(made, rejected or {})
+    dropped = {
+        hunk.operation
+        for file in made.files
+        for hunk in file.hunks
+        if rejected and rejected.get((file.path, hunk.hunk.id)) == hunk.inputs_key
+    }
     if not dropped:
         return made
-    kept = {**after}
-    left_out = []
-    for file in made.files:
-        chosen = {h.hunk.id: h.operation not in dropped for h in file.hunks}
-        left_out += [(file.path, name) for name, taken in chosen.items() if not taken]
-        rebuilt = rebuild(file.base, file.new, [h.hunk for h in file.hunks], chosen)
-        if rebuilt is None:
-            kept.pop(file.path, None)
-        else:
-            kept[file.path] = rebuilt
-    again = _assemble(before, kept, edits)
+    again = _assemble(before, only(made, before, made.operations.keys() - dropped), edits)
+    left_out = ((file.path, h.hunk.id) for file in made.files for h in file.hunks if h.operation in dropped)
     return Draft(again.files, again.operations, tuple(left_out))
 
 
@@ -237,7 +233,7 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
     of_path: dict[str, list[_Step]] = defaultdict(list)
     for step in steps:
         of_path[step.edit.path].append(step)
-    loose: list[tuple[str, bytes | None, bytes | None, list[tuple[diff.Hunk, list[_Step]]]]] = []
+    loose: list[_LooseFile] = []
     for path in sorted(before.keys() | after.keys()):
         base, new = before.get(path), after.get(path)
         if base == new:
@@ -250,9 +246,7 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
             whole = [f"file:{path}"] if comes or new is None else []
             groups.join([f"hunk:{path}:{hunk.id}", *tied, *whole])
         loose.append((path, base, new, matched))
-    _link_renames(
-        [(path, base, new, [hunk for hunk, _ in matched]) for path, base, new, matched in loose], groups
-    )
+    _link_renames(loose, groups)
     files = tuple(
         DraftFile(
             path,
@@ -319,15 +313,6 @@ def _operations(
     return made
 
 
-def _dropped_operations(made: Draft, rejected: Mapping[tuple[str, str], str]) -> set[str]:
-    return {
-        hunk.operation
-        for file in made.files
-        for hunk in file.hunks
-        if rejected.get((file.path, hunk.hunk.id)) == hunk.inputs_key
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class _Step:
     """An edit with the lines that it removed and added."""
@@ -344,6 +329,9 @@ class _Step:
             frozenset(_telling(line for hunk in changed for line in hunk.base_lines)),
             frozenset(_telling(line for hunk in changed for line in hunk.new_lines)),
         )
+
+
+_LooseFile = tuple[str, bytes | None, bytes | None, list[tuple[diff.Hunk, list[_Step]]]]
 
 
 def _telling(lines: Iterable[str]) -> Iterable[str]:
@@ -376,13 +364,11 @@ def _link_chains(steps: Sequence[_Step], groups: "_Groups") -> None:
         wrote.update({(step.edit.path, line): step.edit.operation for line in step.added})
 
 
-def _link_renames(
-    changed: Sequence[tuple[str, bytes | None, bytes | None, list[diff.Hunk]]], groups: "_Groups"
-) -> None:
+def _link_renames(changed: Sequence[_LooseFile], groups: "_Groups") -> None:
     """Makes a rename one decision: with only half of it the file would be lost, or exist twice."""
     gone = {path: text.decode(base) for path, base, new, _ in changed if base is not None and new is None}
     come = {path: text.decode(new) for path, base, new, _ in changed if base is None and new is not None}
-    names = {path: [f"hunk:{path}:{hunk.id}" for hunk in hunks] for path, _, _, hunks in changed}
+    names = {path: [f"hunk:{path}:{hunk.id}" for hunk, _ in matched] for path, _, _, matched in changed}
     for new_path, old_path in diff.renamed(gone, come).items():
         groups.join([*names[old_path], *names[new_path]])
 
