@@ -27,6 +27,10 @@ MOST_KEPT_CHARS = 200_000  # a longer answer is not cached
 _RUNS = re.compile(r"\[{40}|(?:!\[){40}|(?:\[\w*\]?\(){40}|\){400}|(?:\\[^\w\s]){400}")
 
 
+#: HTML or None, and the names that were looked up with their addresses.
+_Answer = tuple[str | None, dict[str, str | None]]
+
+
 class _Worker(JsonWorker):
     def __init__(self) -> None:
         """Raises WorkerFailed."""
@@ -37,8 +41,8 @@ class _Worker(JsonWorker):
             self.end()
             raise
 
-    def html(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]]:
-        """(HTML or None, {looked-up name: address}). Raises WorkerFailed."""
+    def html(self, text: str, resolve: Resolver | None) -> _Answer:
+        """Raises WorkerFailed."""
         until = time.monotonic() + WALL_SECONDS
         looked_up: dict[str, str | None] = {}
         self.send({"text": text, "resolves": resolve is not None})
@@ -58,7 +62,7 @@ class _Pool:
         for _ in range(PROCESSES):
             self._free.put(None)
 
-    def ask(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]] | None:
+    def ask(self, text: str, resolve: Resolver | None) -> _Answer | None:
         """As `_Worker.html`; None if all workers are busy, whatever the text."""
         try:
             worker = self._free.get(timeout=WALL_SECONDS)
@@ -93,27 +97,21 @@ class _KeptAnswers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._answers: OrderedDict[tuple[bytes, bool], tuple[str | None, dict[str, str | None]]] = (
-            OrderedDict()
-        )
+        self._answers: OrderedDict[tuple[bytes, bool], _Answer] = OrderedDict()
 
-    def get(self, key: tuple[bytes, bool], resolve: Resolver | None) -> tuple[bool, str | None]:
+    def get(self, key: tuple[bytes, bool], resolve: Resolver | None) -> _Answer | None:
         with self._lock:
             found = self._answers.get(key)
-            if found is not None:
-                self._answers.move_to_end(key)
-        if found is None:
-            return False, None
-        html, looked_up = found
-        if resolve is not None and any(resolve(name) != address for name, address in looked_up.items()):
-            return False, None
-        return True, html
+        if found and resolve and any(resolve(name) != address for name, address in found[1].items()):
+            return None
+        return found
 
-    def put(self, key: tuple[bytes, bool], html: str | None, looked_up: dict[str, str | None]) -> None:
-        if html is not None and len(html) > MOST_KEPT_CHARS:
+    def put(self, key: tuple[bytes, bool], answer: _Answer) -> None:
+        if len(answer[0] or "") > MOST_KEPT_CHARS:
             return
         with self._lock:
-            self._answers[key] = html, looked_up
+            self._answers[key] = answer
+            self._answers.move_to_end(key)
             while len(self._answers) > KEPT:
                 self._answers.popitem(last=False)
 
@@ -128,11 +126,8 @@ def to_html(text: str, resolve: Resolver | None = None) -> str | None:
     if _RUNS.search(text):
         return None
     key = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), resolve is not None)
-    known, html = _kept.get(key, resolve)
-    if not known:
-        answer = _pool.ask(text, resolve)
-        if answer is None:
-            return None
-        html, looked_up = answer
-        _kept.put(key, html, looked_up)
-    return html
+    answer = _kept.get(key, resolve) or _pool.ask(text, resolve)
+    if answer is None:
+        return None
+    _kept.put(key, answer)
+    return answer[0]
