@@ -263,8 +263,7 @@ def kept_dir_mtime(dir_fd: int, *, keep: bool) -> Iterator[None]:
 
 def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime: bool) -> None:
     """Creates the lock file with this body; after a failed write there is no file. Raises FileExistsError."""
-    with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
-        fd = create(dir_fd)
+    with kept_dir_mtime(dir_fd, keep=keep_dir_mtime), held(create(dir_fd)) as fd:
         try:
             write_body(fd, body)
             if mtime_ns is not None:
@@ -272,8 +271,6 @@ def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime:
         except OSError:
             remove(dir_fd, keep_dir_mtime=False)
             raise
-        finally:
-            os.close(fd)
 
 
 def _check_kind(status: os.stat_result, name: str) -> None:

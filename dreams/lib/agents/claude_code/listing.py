@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
+from dreams.lib.files.safefs import held
 from dreams.lib.files.seen import seen
 from dreams.lib.files.text import is_utf8
 from dreams.lib.memdir import INDEX_NAME
@@ -17,11 +18,8 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
 @contextmanager
 def open_folder(path: str, dir_fd: int | None = None, *, follow: bool = False) -> Iterator[int]:
     """A handle on a directory; a link is refused unless `follow`. Raises OSError."""
-    fd = os.open(path, _DIRECTORY | (0 if follow else os.O_NOFOLLOW), dir_fd=dir_fd)
-    try:
+    with held(os.open(path, _DIRECTORY | (0 if follow else os.O_NOFOLLOW), dir_fd=dir_fd)) as fd:
         yield fd
-    finally:
-        os.close(fd)
 
 
 def entries(
@@ -67,13 +65,10 @@ def not_a_file(found: os.stat_result) -> str:
 def read_small(path: str, limit: int = 1 << 20, *, dir_fd: int | None = None, follow: bool = False) -> bytes:
     """A small regular file's bytes, at most `limit`. Raises OSError."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
-    fd = os.open(path, flags, dir_fd=dir_fd)
-    try:
+    with held(os.open(path, flags, dir_fd=dir_fd)) as fd:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError(f"{printable(path)} is not a regular file")
         return os.read(fd, limit)
-    finally:
-        os.close(fd)
 
 
 # --- Memory directories ---------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from dreams.lib.agents.transcripts.records import (
     line_from,
     objects,
 )
+from dreams.lib.files.safefs import held
 
 BUFFER_BYTES = 1 << 20  # read at once; chosen
 MAX_LINE_BYTES = 64 << 20  # of one record, pictures and all; chosen
@@ -68,11 +69,8 @@ def opened(source: Source) -> Iterator[int]:
     if isinstance(source, int):
         yield source
         return
-    fd, _ = open_regular(source)
-    try:
+    with held(open_regular(source)[0]) as fd:
         yield fd
-    finally:
-        os.close(fd)
 
 
 def open_regular(path: str | bytes | os.PathLike[str]) -> tuple[int, os.stat_result]:

@@ -6,6 +6,7 @@ import msgspec
 
 from dreams.lib.agents.transcripts.reader import Cursor, Reader, Source, open_regular, opened, samples
 from dreams.lib.agents.transcripts.scan import BATCH_LINES, Batch, Scan, Summary, scan, scan_at_once
+from dreams.lib.files.safefs import held
 from dreams.lib.files.seen import storable_ns
 
 MAX_ROWS = 100_000  # larger files are read in pieces; chosen
@@ -56,10 +57,8 @@ def identity_of(fd: int, offset: int) -> bytes:
 def read_small(path: str | bytes, reader: Reader) -> Whole | None:
     """A file that fits into the reader's buffer and has no odd line, as most do; else None. Raises OSError."""
     fd, numbers = open_regular(path)
-    try:
+    with held(fd):
         found = scan_at_once(fd, numbers.st_size, reader)
-    finally:
-        os.close(fd)
     if found is None:
         return None
     state, batch = found

@@ -74,10 +74,8 @@ def _descend(fd: int, name: str, rel: str, budget: Budget, depth: int) -> Iterat
     except (OSError, SafeFsError) as error:
         yield Skipped(rel, reason(error))
         return
-    try:
+    with held(deeper):
         yield from walk(deeper, rel, budget, depth - 1)
-    finally:
-        os.close(deeper)
 
 
 MAX_DEPTH = 64  # folders in one path; chosen
@@ -310,11 +308,8 @@ class Root:
     def parent(self, rel: str) -> Iterator[tuple[int, str]]:
         """(handle of the directory that contains `rel`, last name). The handle is closed after the block."""
         *folders, name = split(rel)
-        fd = self.open_dir("/".join(folders))
-        try:
+        with held(self.open_dir("/".join(folders))) as fd:
             yield fd, name
-        finally:
-            os.close(fd)
 
     def open_fd(self, rel: str) -> int:
         """A read-only descriptor of the regular file `rel`. The caller closes it."""
@@ -378,10 +373,8 @@ class Root:
         except (OSError, SafeFsError) as error:
             yield Skipped(rel, reason(error))
             return
-        try:
+        with held(fd):
             yield from walk(fd, rel, budget, max_depth)
-        finally:
-            os.close(fd)
         if budget.ran_out:
             yield Skipped(rel, f"more than {limit:,} names; the rest was not read")
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from dreams.lib.files.safefs import held
+
 BASE = Path(__file__).resolve().parents[4]
 TRY_SECONDS = 10.0  # for the trial of bubblewrap; chosen
 SAID_CHARS = 160  # of its error message; chosen
@@ -144,13 +146,11 @@ def landlock(folders: Iterable[str]) -> int:
     ruleset = _ruleset(libc, version)
     if ruleset < 0:
         return 0
-    try:
+    with held(ruleset):
         for folder in folders:
             _allow_reading(libc, ruleset, folder)
         if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.syscall(_RESTRICT_SELF, ruleset, 0):
             return 0
-    finally:
-        os.close(ruleset)
     return version
 
 
@@ -170,8 +170,6 @@ def _allow_reading(libc: ctypes.CDLL, ruleset: int, folder: str) -> None:
         fd = os.open(folder, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return  # removed: there is nothing to read
-    try:
+    with held(fd):
         rule = struct.pack("=Qi", _READ_FILE | _READ_DIR, fd)
         libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
-    finally:
-        os.close(fd)
