@@ -96,9 +96,9 @@ class _Step:
         changes = diff.hunks(_text(old), _text(new), granularity="block")
         kept: list[int | None] = list(_unchanged(changes, len(new)))
         free = _gone(old, changes)
-        for line in _come(changes):
-            if free[new[line]]:
-                kept[line] = free[new[line]].pop(0)
+        for line, told in enumerate(new):
+            if kept[line] is None and free[told]:
+                kept[line] = free[told].pop(0)
         return cls(kept, dict(_reworded(changes, kept)))
 
 
@@ -124,11 +124,6 @@ def _gone(old: Sequence[str], changes: Sequence[diff.Hunk]) -> defaultdict[str, 
         for line in range(change.base_start, change.base_end):
             found[old[line]].append(line)
     return found
-
-
-def _come(changes: Sequence[diff.Hunk]) -> Iterator[int]:
-    for change in changes:
-        yield from range(change.new_start, change.new_start + len(change.new_lines))
 
 
 def _reworded(changes: Sequence[diff.Hunk], kept: Sequence[int | None]) -> Iterator[tuple[int, int]]:
@@ -175,7 +170,8 @@ def added_by(record: bytes, names: Container[str]) -> frozenset[str] | None:
     """As `added_at`, from a record's bytes."""
     results = [found.get("toolUseResult") for _, found in objects(record) if isinstance(found, dict)]
     wrote = [result for result in results if isinstance(result, dict) and _path(result) in names]
-    return frozenset(line for result in wrote for line in _stripped(_added(result))) if wrote else None
+    added = (line.strip() for result in wrote for line in _added(result))
+    return frozenset(filter(None, added)) if wrote else None
 
 
 def _path(result: dict[str, Json]) -> str:
@@ -217,7 +213,3 @@ def _edited(edits: Json, name: str) -> Iterator[str]:
 def _lines(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         yield from text.split("\n")
-
-
-def _stripped(lines: Iterable[str]) -> Iterator[str]:
-    return (line.strip() for line in lines if line.strip())

@@ -250,12 +250,9 @@ def parsed(parser: CommandParser, words: Sequence[str]) -> dict[str, Any]:
         complain(told)
 
     parser.error = refuse  # type: ignore[method-assign]  # for one parse
-    found = vars(parser.parse_intermixed_args(shielded(words, known_options(parser))))
+    known = frozenset(name for action in parser._actions for name in action.option_strings)
+    found = vars(parser.parse_intermixed_args(shielded(words, known)))
     return {key: unshielded(value) for key, value in found.items()}
-
-
-def known_options(parser: argparse.ArgumentParser) -> frozenset[str]:
-    return frozenset(name for action in parser._actions for name in action.option_strings)
 
 
 def shielded(arguments: Sequence[str], known: frozenset[str]) -> list[str]:

@@ -75,7 +75,10 @@ class Conversation:
         """
         start = self._tail_start()
         before = sum(_size(message) for message in self.messages)
-        tail = [_shortened(message) for message in self.messages[start:]]
+        tail = [
+            {**message, "content": [_short_block(block) for block in message["content"]]}
+            for message in self.messages[start:]
+        ]
         head = self.messages[0]
         if start > 1:
             note = _note(done, start - 1)
@@ -123,10 +126,6 @@ def _note(done: Iterable[str], left_out: int) -> str:
         f"{left_out} earlier messages were left out to make room. What you did in them (do not do it again):\n"
         f"{lines or '- nothing that changed a file'}"
     )
-
-
-def _shortened(message: Json) -> Json:
-    return {**message, "content": [_short_block(block) for block in message["content"]]}
 
 
 def _short_block(block: Json) -> Json:

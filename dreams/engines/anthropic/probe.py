@@ -168,7 +168,9 @@ class _Test:
             return Probed(What.MODEL, said, "Choose another model in Settings.", models=self.models)
         what = _WHATS.get(failed.kind, What.REQUEST)
         said = f"{self._host} answers, but not to the question: {failed.said}."
-        return Probed(what, said, self._advice(failed, what), models=self.models)
+        return Probed(
+            what, said, _ADVICE.get(what) or remedy(failed, self._host, self.model), models=self.models
+        )
 
     def _no_messages(self, failed: CallFailed, looked: "HttpAnswer") -> Probed:
         """The result for a server that answers, but on another path or with another API."""
@@ -203,9 +205,6 @@ class _Test:
                 return bool(_listed(client.get("/v1/models", self._watch).body))
         except (CallFailed, _TooSlow):
             return False
-
-    def _advice(self, failed: CallFailed, what: What) -> str:
-        return _ADVICE.get(what) or remedy(failed, self._host, self.model)
 
     # --- An answer ------------------------------------------------------------------------------------------------
 

@@ -116,7 +116,7 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
         *_dates(job),
         *_logs(job),
         _sessions_head(job.sessions),
-        fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
+        fenced("sessions", "\n".join(_session_line(job, one) for one in sessions[:MOST_SESSIONS]) or "none"),
         *_said(sessions),
         *_proposed(job),
         *_repository(job, watch),
@@ -244,10 +244,6 @@ def _sessions_head(sessions: Sequence[SessionBrief]) -> str:
         f"Sessions since the last dream: {len(sessions)}{more}. Each is a file of JSON lines; only lines after the given "
         "byte are new."
     )
-
-
-def _session_lines(job: Job, sessions: Sequence[SessionBrief]) -> list[str]:
-    return [_session_line(job, session) for session in sessions[:MOST_SESSIONS]]
 
 
 def _session_line(job: Job, session: SessionBrief) -> str:

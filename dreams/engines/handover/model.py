@@ -5,21 +5,18 @@ It gets the rules' findings and the shortened conversation; its text is placed b
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from dreams.conf import Config
 from dreams.engines.anthropic.budget import CHARS_PER_TOKEN, Guess, Size, Words, guess
 from dreams.engines.anthropic.loop import GO_ON
 from dreams.engines.anthropic.outside import Connection, DollarMeter, Talk
+from dreams.engines.anthropic.stream import Json
 from dreams.engines.handover.rules import PromptStep, ReadTranscript
 from dreams.engines.handover.sections import ALL_TOKENS, SECTION_TOKENS, SECTIONS
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError
 from dreams.lib.files.text import one_line
 from dreams.lib.secrets.redact import cut, redact
-
-if TYPE_CHECKING:
-    from dreams.engines.anthropic.stream import Json
 
 MOST_TURNS = 6  # one answer and its corrections
 ANSWER_TOKENS = 16_000  # all sections at their limit, and thinking
@@ -101,7 +98,7 @@ def write(
         raise EngineError("The model wrote no section. Try again, or choose another model.")
 
 
-def _taken(call: "Json", written: dict[str, str]) -> "Json":
+def _taken(call: Json, written: dict[str, str]) -> Json:
     given = call["input"] if isinstance(call["input"], dict) else {}
     name, text = given.get("section"), given.get("text")
     known = name in {section.name for section in ASKED} and isinstance(text, str)

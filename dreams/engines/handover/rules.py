@@ -185,13 +185,18 @@ def bodies(
     found: ReadTranscript, title: str, left_to_do: Sequence[tuple[str, int]], zone: dt.tzinfo
 ) -> dict[str, str]:
     """The sections filled from a transcript. `left_to_do`: subject and line of each unfinished task of the agent."""
+    corrections = [
+        f"- You corrected: {quoted(one_line(step.text), 300)}{_at(step.line)}"
+        for step in found.asked
+        if step.is_correction
+    ]
     made = {
         "title": one_line(title),
         "state": _state(found, left_to_do),
         "task": _task(found),
         "files": _files(found),
         "workflow": _workflow(found),
-        "errors": "\n".join((*_failures(found), *_corrections(found))),
+        "errors": "\n".join((*_failures(found), *corrections)),
         "results": _results(found),
         "worklog": _worklog(found, zone),
     }
@@ -266,12 +271,6 @@ def _failures(found: ReadTranscript) -> Iterator[str]:
             later = calls[-1]
             end = f"; it worked later{_at(later.line)}" if not later.error else ""
             yield f"- {_code(name)} failed: {_code(failed[-1].error)}{_at(failed[-1].line)}{end}"
-
-
-def _corrections(found: ReadTranscript) -> Iterator[str]:
-    for step in found.asked:
-        if step.is_correction:
-            yield f"- You corrected: {quoted(one_line(step.text), 300)}{_at(step.line)}"
 
 
 def _results(found: ReadTranscript) -> str:

@@ -68,10 +68,7 @@ def changes(a: Sequence[Line], b: Sequence[Line]) -> list[LineChange]:
     Lines that occur once on each side are matched first (they mean the same; blank lines often do not),
     then the longest equal runs in the gaps between them.
     """
-    found: list[LineChange] = []
-    for gap in _gaps(a, b):
-        found.extend(_within(a, b, gap))
-    return found
+    return [change for gap in _gaps(a, b) for change in _within(a, b, gap)]
 
 
 def _gaps(a: Sequence[Line], b: Sequence[Line]) -> Iterator[LineChange]:

@@ -152,7 +152,7 @@ def _fence(state: _State, number: int, fence: re.Match[str]) -> int:
     state.after_blank = True
     _close_lists(state, indent)
     end = _fence_end(state.lines, number, sign)
-    body = [_outdented(line, indent) for line in state.lines[number + 1 : end]]
+    body = [line[min(indent, len(line) - len(line.lstrip())) :] for line in state.lines[number + 1 : end]]
     if state.out and state.out[-1]:
         state.out.append("")
     if state.lists:
@@ -173,11 +173,6 @@ def _fence_end(lines: list[str], start: int, sign: str) -> int:
         if closing.match(lines[number]):
             return number
     return len(lines)
-
-
-def _outdented(line: str, indent: int) -> str:
-    lead = len(line) - len(line.lstrip())
-    return line[min(indent, lead) :]
 
 
 # The name of a memory as in `[[name]]` → its page's address, or None.

@@ -114,7 +114,8 @@ def page(
         end = spans[-1].end if spans else at
         number = _number_of(fd, first, at, len(spans), line, backward=backward)
     turns = _turns(spans, number, skip_types)
-    last = None if number is None else number + _lines_in(spans)
+    lines = sum(span.raw.endswith(b"\n") or bool(span.problem) for span in spans)
+    last = None if number is None else number + lines
     return Page(turns, size, first if first > 0 else None, end if end < size else None, last)
 
 
@@ -205,10 +206,6 @@ def _type_of(span: _Span) -> str:
     found = next(iter(objects(span.raw)), (0, ""))[1]
     kind = found.get("type") if isinstance(found, dict) else None
     return kind if isinstance(kind, str) else ""
-
-
-def _lines_in(spans: list[_Span]) -> int:
-    return sum(1 for span in spans if span.raw.endswith(b"\n") or span.problem)
 
 
 def _turns(spans: list[_Span], number: int | None, skip: frozenset[str]) -> tuple[Turn, ...]:
