@@ -6,7 +6,7 @@ and a text cut there looks like one with line ends in those places.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from cydifflib import SequenceMatcher
@@ -19,7 +19,7 @@ Line = TypeVar("Line", bound=Hashable)  # a line as text or bytes, or any key to
 
 
 class LineChange(NamedTuple):
-    """Lines `[a0, a1)` of the first text became lines `[b0, b1)` of the second; 0-based, ends excluded."""
+    """Lines, or words, `[a0, a1)` of the first text became `[b0, b1)` of the second; 0-based, ends excluded."""
 
     a0: int
     a1: int
@@ -27,7 +27,7 @@ class LineChange(NamedTuple):
     b1: int
 
     def shifted(self, a: int, b: int) -> "LineChange":
-        """The same change with its line numbers shifted by `a` and `b`."""
+        """The same change with its places shifted by `a` and `b`."""
         return LineChange(self.a0 + a, self.a1 + a, self.b0 + b, self.b1 + b)
 
 
@@ -72,7 +72,7 @@ def changes(a: Sequence[Line], b: Sequence[Line]) -> list[LineChange]:
 
 
 def _gaps(a: Sequence[Line], b: Sequence[Line]) -> Iterator[LineChange]:
-    whole = _trimmed(a, b, LineChange(0, len(a), 0, len(b)))
+    whole = trimmed(a, b, LineChange(0, len(a), 0, len(b)))
     i, j = whole.a0, whole.b0
     for x, y in _anchors(a, b, whole):
         if x > i or y > j:
@@ -82,11 +82,14 @@ def _gaps(a: Sequence[Line], b: Sequence[Line]) -> Iterator[LineChange]:
         yield LineChange(i, whole.a1, j, whole.b1)
 
 
-def _trimmed(a: Sequence[Line], b: Sequence[Line], gap: LineChange) -> LineChange:
+def trimmed(
+    a: Sequence[Line], b: Sequence[Line], gap: LineChange, only: Callable[[Line], bool] | None = None
+) -> LineChange:
+    """The gap without what is equal at both of its ends; with `only`, as far as that holds for it."""
     a0, a1, b0, b1 = gap
-    while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
+    while a0 < a1 and b0 < b1 and a[a0] == b[b0] and (only is None or only(a[a0])):
         a0, b0 = a0 + 1, b0 + 1
-    while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
+    while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1] and (only is None or only(a[a1 - 1])):
         a1, b1 = a1 - 1, b1 - 1
     return LineChange(a0, a1, b0, b1)
 
@@ -127,7 +130,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _within(a: Sequence[Line], b: Sequence[Line], gap: LineChange) -> list[LineChange]:
-    gap = _trimmed(a, b, gap)
+    gap = trimmed(a, b, gap)
     rows, columns = gap.a1 - gap.a0, gap.b1 - gap.b0
     if not rows and not columns:
         return []

@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 
 from rapidfuzz.distance import LCSseq, Postfix, Prefix
 
+from dreams.lib.diff.lines import LineChange, trimmed
+
 # Word opcodes need quadratic memory: 10,000 tokens a side cost about 12 MB, 100,000 cost 2.5 GB.
 MAX_TOKENS: Final = 10_000
 # Unchanged text of up to this many characters ("the", "is", "of") never interrupts a mark; nor does a longer
@@ -44,15 +46,6 @@ class CharacterSpan(NamedTuple):
     end: int
 
 
-class _TokenRun(NamedTuple):
-    """Tokens `[a0, a1)` of the old side became `[b0, b1)` of the new one."""
-
-    a0: int
-    a1: int
-    b0: int
-    b1: int
-
-
 def tokens(text: str) -> list[str]:
     """Words, identifiers, paths, numbers, dates, single marks and single spaces; joined they are `text`."""
     found = _TOKEN.findall(text)
@@ -69,24 +62,20 @@ def word_spans(old: str, new: str) -> tuple[list[CharacterSpan], list[CharacterS
         return [], []
     start, after = _common_text(old, new)
     a, b = tokens(old[start : len(old) - after]), tokens(new[start : len(new) - after])
-    head, tail = _common_ends(a, b)
-    if max(len(a), len(b)) - head - tail > MAX_TOKENS:
+    middle = trimmed(a, b, LineChange(0, len(a), 0, len(b)))
+    gone, come = a[middle.a0 : middle.a1], b[middle.b0 : middle.b1]
+    if max(len(gone), len(come)) > MAX_TOKENS:
         return [CharacterSpan(0, len(old))] if old else [], [CharacterSpan(0, len(new))] if new else []
-    if _is_one_run(len(a) - head - tail, len(b) - head - tail):
-        at = start + sum(map(len, a[:head]))
-        return _span(at, a[head : len(a) - tail]), _span(at, b[head : len(b) - tail])
-    middle = _runs(a[head : len(a) - tail], b[head : len(b) - tail])
-    runs = [_TokenRun(*(edge + head for edge in run)) for run in middle]
+    # One word became another, or words were only added or removed, as in most edits of a line: no part is equal.
+    if not gone or not come or len(gone) == len(come) == 1:
+        at = start + sum(map(len, a[: middle.a0]))
+        return _span(at, gone), _span(at, come)
+    runs = [run.shifted(middle.a0, middle.b0) for run in _runs(gone, come)]
     joined = _without_islands(runs, _Lengths(a), _Lengths(b), a)
     return (
         _spans([(run.a0, run.a1) for run in joined], a, start),
         _spans([(run.b0, run.b1) for run in joined], b, start),
     )
-
-
-def _is_one_run(gone: int, come: int) -> bool:
-    """Whether one word became another, or words were only added or removed, as in most edits of a line: no part is equal."""
-    return not gone or not come or gone == come == 1
 
 
 def _span(start: int, changed: Sequence[str]) -> list[CharacterSpan]:
@@ -144,23 +133,12 @@ def _common_text(old: str, new: str) -> tuple[int, int]:
     return (0, 0) if joined else (start, after)
 
 
-def _common_ends(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
-    shorter = min(len(a), len(b))
-    head = 0
-    while head < shorter and a[head] == b[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and a[-1 - tail] == b[-1 - tail]:
-        tail += 1
-    return head, tail
-
-
-def _runs(a: Sequence[str], b: Sequence[str]) -> list[_TokenRun]:
+def _runs(a: Sequence[str], b: Sequence[str]) -> list[LineChange]:
     """The differences between matched words. Spaces do not count as words: matched alone they would scatter the marks."""
-    runs: list[_TokenRun] = []
+    runs: list[LineChange] = []
     i = j = 0
     for x, y in [*_matched_words(a, b), (len(a), len(b))]:
-        run = _without_common_space(a, b, _TokenRun(i, x, j, y))
+        run = trimmed(a, b, LineChange(i, x, j, y), str.isspace)
         if run.a0 < run.a1 or run.b0 < run.b1:
             runs.append(run)
         i, j = x + 1, y + 1
@@ -181,15 +159,6 @@ def _matched_words(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, in
             )
 
 
-def _without_common_space(a: Sequence[str], b: Sequence[str], run: _TokenRun) -> _TokenRun:
-    a0, a1, b0, b1 = run
-    while a0 < a1 and b0 < b1 and a[a0] == b[b0] and a[a0].isspace():
-        a0, b0 = a0 + 1, b0 + 1
-    while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1] and a[a1 - 1].isspace():
-        a1, b1 = a1 - 1, b1 - 1
-    return _TokenRun(a0, a1, b0, b1)
-
-
 class _Lengths:
     """Characters in a range of tokens, in constant time."""
 
@@ -201,12 +170,12 @@ class _Lengths:
 
 
 def _without_islands(
-    runs: Sequence[_TokenRun], in_a: _Lengths, in_b: _Lengths, a: Sequence[str]
-) -> list[_TokenRun]:
-    def size(run: _TokenRun) -> int:
+    runs: Sequence[LineChange], in_a: _Lengths, in_b: _Lengths, a: Sequence[str]
+) -> list[LineChange]:
+    def size(run: LineChange) -> int:
         return max(in_a.of(run.a0, run.a1), in_b.of(run.b0, run.b1))
 
-    def small_between(left: _TokenRun, right: _TokenRun) -> bool:
+    def small_between(left: LineChange, right: LineChange) -> bool:
         island = "".join(a[left.a1 : right.a0]).strip()
         return len(island) <= max(TINY_ISLAND, min(size(left), size(right), LARGEST_ISLAND))
 
@@ -214,7 +183,7 @@ def _without_islands(
     joined = list(runs[:1])
     for left, run in pairwise(runs):
         if small_between(left, run):
-            joined[-1] = _TokenRun(joined[-1].a0, run.a1, joined[-1].b0, run.b1)
+            joined[-1] = LineChange(joined[-1].a0, run.a1, joined[-1].b0, run.b1)
         else:
             joined.append(run)
     return joined
