@@ -3,7 +3,8 @@
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 # PostgreSQL rejects NUL, and databases reject lone surrogates, which replace invalid UTF-8 bytes.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -21,6 +22,19 @@ def decode(data: bytes) -> str:
 
 def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def with_texts(value: Any, change: Callable[[str], str], *, keys: bool = False) -> Any:
+    """Nested dicts and lists with `change` applied to each text in them, with `keys` to those, too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [with_texts(one, change, keys=keys) for one in value]
+    if isinstance(value, dict):
+        return {
+            change(key) if keys else key: with_texts(one, change, keys=keys) for key, one in value.items()
+        }
+    return value
 
 
 def with_line_feeds(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dreams.lib import diff
-from dreams.lib.files.text import decode, encode
+from dreams.lib.files.text import decode, encode, with_texts
 from dreams.lib.secrets.redact import replaced, values
 
 HIDDEN = "•" * 8
@@ -56,11 +56,7 @@ class Mask:
 
     def deep(self, value: object) -> object:
         """Masks every text in nested dicts and lists; other values stay unchanged."""
-        if isinstance(value, dict):
-            return {key: self.deep(one) for key, one in value.items()}
-        if isinstance(value, list):
-            return [self.deep(one) for one in value]
-        return self(value) if isinstance(value, str) else value
+        return with_texts(value, self)
 
     def count(self, text: str) -> int:
         """The number of different secrets in `text`."""

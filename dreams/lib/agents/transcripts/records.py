@@ -13,6 +13,8 @@ from typing import TypeAlias, TypeVar, get_args
 import msgspec
 from msgspec import Raw, Struct, field
 
+from dreams.lib.files.text import with_texts
+
 
 def key64(*parts: str) -> int:
     """A signed 64-bit key of the parts, the same on every machine and in every version.
@@ -214,7 +216,8 @@ def objects(raw: Buffer) -> Iterator[tuple[int, dict[str, Json] | str]]:
             end = len(text)
             if pos == end:
                 return
-        yield _byte_at(text, pos), _clean(value) if isinstance(value, dict) else "not a JSON object"
+        found = with_texts(value, scrub, keys=True) if isinstance(value, dict) else "not a JSON object"
+        yield _byte_at(text, pos), found
         pos = _skip_blank(text, end)
 
 
@@ -245,23 +248,9 @@ def _whole_object_after(text: str, pos: int) -> tuple[int, Json]:
     return len(text), None
 
 
-def _clean(value: dict[str, Json]) -> dict[str, Json]:
-    """The object without lone surrogates, which neither a database nor a page can store."""
-    return {scrub(key): _clean_value(item) for key, item in value.items()}
-
-
-def _clean_value(value: Json) -> Json:
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, list):
-        return [_clean_value(item) for item in value]
-    if isinstance(value, dict):
-        return _clean(value)
-    return value
-
-
 def scrub(text: str) -> str:
-    """`text` with lone surrogates (including those for invalid UTF-8) replaced; real pairs are joined."""
+    """`text` with lone surrogates (including those for invalid UTF-8) replaced, which neither a database nor a page can store; real
+    pairs are joined."""
     if not _SURROGATE.search(text):
         return text
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

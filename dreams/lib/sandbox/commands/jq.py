@@ -11,6 +11,7 @@ from typing import Any
 
 import jq as library
 
+from dreams.lib.files.text import with_texts
 from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, raw
 from dreams.lib.secrets.redact import MARK, replaced, values
@@ -210,7 +211,7 @@ def _masked(process: Process, value: Any, text: str) -> Any:
     """A value without the secrets in its text: a program could make other text of them, in which none is recognised."""
     found = values(text[: process.meter.masks(len(text))])
     instead = {each: f"{MARK}{rule}]" for secret, rule in found.items() for each in (secret, _read(secret))}
-    return _replaced(value, instead) if found else value
+    return with_texts(value, lambda text: replaced(text, instead), keys=True) if found else value
 
 
 def _read(secret: str) -> str:
@@ -219,14 +220,6 @@ def _read(secret: str) -> str:
         return str(json.loads(f'"{secret}"'))
     except ValueError:
         return secret
-
-
-def _replaced(value: Any, instead: dict[str, str]) -> Any:
-    if isinstance(value, str):
-        return replaced(value, instead)
-    if isinstance(value, dict):
-        return {replaced(key, instead): _replaced(inner, instead) for key, inner in value.items()}
-    return [_replaced(inner, instead) for inner in value] if isinstance(value, list) else value
 
 
 def _line(value: Any, args: Args, encoder: json.JSONEncoder) -> bytes:
