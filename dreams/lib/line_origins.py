@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dreams.lib import diff
 from dreams.lib.agents.transcripts.reader import Source, opened
-from dreams.lib.agents.transcripts.records import Json, objects
+from dreams.lib.agents.transcripts.records import Json, objects, text_at
 
 # Shorter lines ("---", "type: user") are in many places independently.
 MIN_KNOWN = 16
@@ -169,14 +169,9 @@ def _record(source: Source, offset: int, limit: int) -> bytes:
 def added_by(record: bytes, names: Container[str]) -> frozenset[str] | None:
     """As `added_at`, from a record's bytes."""
     results = [found.get("toolUseResult") for _, found in objects(record) if isinstance(found, dict)]
-    wrote = [result for result in results if isinstance(result, dict) and _path(result) in names]
+    wrote = [each for each in results if isinstance(each, dict) and text_at(each, "filePath") in names]
     added = (line.strip() for result in wrote for line in _added(result))
     return frozenset(filter(None, added)) if wrote else None
-
-
-def _path(result: dict[str, Json]) -> str:
-    path = result.get("filePath")
-    return path if isinstance(path, str) else ""
 
 
 def _added(result: dict[str, Json]) -> Iterable[str]:

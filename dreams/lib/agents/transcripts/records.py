@@ -257,6 +257,13 @@ def scrub(text: str) -> str:
     return _SURROGATE.sub("\ufffd", joined)
 
 
+def text_at(value: Json, *names: str) -> str:
+    """The text below these names in nested objects; "" if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
 def line_from(found: dict[str, Json]) -> TranscriptRecord:
     """A `TranscriptRecord` from a parsed object, without the fields of a wrong type."""
     return _lenient(TranscriptRecord, found)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from dreams.lib.agents.transcripts.reader import Source, opened
-from dreams.lib.agents.transcripts.records import Json, instant, line_from, objects, scrub
+from dreams.lib.agents.transcripts.records import Json, instant, line_from, objects, scrub, text_at
 from dreams.lib.agents.transcripts.typed_prompts import typed_text
 from dreams.lib.secrets.redact import cut
 
@@ -203,9 +203,7 @@ def _backward(fd: int, offset: int, limit: int) -> list[_Span]:
 
 
 def _type_of(span: _Span) -> str:
-    found = next(iter(objects(span.raw)), (0, ""))[1]
-    kind = found.get("type") if isinstance(found, dict) else None
-    return kind if isinstance(kind, str) else ""
+    return text_at(next(iter(objects(span.raw)), (0, ""))[1], "type")
 
 
 def _turns(spans: list[_Span], number: int | None, skip: frozenset[str]) -> tuple[Turn, ...]:
@@ -236,37 +234,28 @@ def turns_of_line(raw: bytes, offset: int, line: int | None) -> list[Turn]:
 def turn_from(found: dict[str, Json], offset: int, end: int, line: int | None) -> Turn:
     """A turn from a parsed record, whatever its type."""
     record = line_from(found)
-    message = found.get("message")
-    fields = message if isinstance(message, dict) else {}
-    role = fields.get("role")
-    model = fields.get("model")
     return Turn(
         offset=offset,
         end=end,
         line=line,
         type=record.type,
         subtype=record.subtype or "",
-        role=role if isinstance(role, str) else "",
+        role=text_at(found, "message", "role"),
         at=instant(record.timestamp),
         uuid=record.uuid or "",
         parent_uuid=record.parent_uuid or "",
         sidechain=bool(record.is_sidechain),
         meta=bool(record.is_meta),
         compact_summary=bool(record.is_compact_summary),
-        model=model if isinstance(model, str) else "",
+        model=text_at(found, "message", "model"),
         typed=typed_text(record),
-        parts=_parts(found, message),
-        agent_id=_agent_id(found),
+        parts=_parts(found),
+        agent_id=text_at(found, "toolUseResult", "agentId"),
     )
 
 
-def _agent_id(found: dict[str, Json]) -> str:
-    result = found.get("toolUseResult")
-    name = result.get("agentId") if isinstance(result, dict) else None
-    return name if isinstance(name, str) else ""
-
-
-def _parts(found: dict[str, Json], message: Json) -> tuple[TurnPart, ...]:
+def _parts(found: dict[str, Json]) -> tuple[TurnPart, ...]:
+    message = found.get("message")
     content = message.get("content") if isinstance(message, dict) else message
     if isinstance(content, list):
         return tuple(_part(block) for block in content)
