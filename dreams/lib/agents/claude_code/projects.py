@@ -7,6 +7,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from dreams.lib.agents.base import (
     FoundProject,
@@ -73,15 +74,8 @@ def repository_of(cwd: str) -> str | None:
         here = os.path.realpath(cwd)
     except OSError:
         return None
-    for _ in range(_MAX_DEPTH):
-        found = _repository_at(here)
-        if found is not None:
-            return found
-        parent = os.path.dirname(here)
-        if parent == here:
-            return None
-        here = parent
-    return None
+    upwards = [here, *map(str, PurePosixPath(here).parents)]
+    return next(filter(None, map(_repository_at, upwards[:_MAX_DEPTH])), None)
 
 
 def made_from(worktree: str) -> str | None:
