@@ -8,6 +8,7 @@ When summer time begins or ends, times are read as a person means them. A job "a
 import datetime as dt
 import hashlib
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -99,15 +100,14 @@ def _every_hour(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.date
 
 def _change(before: dt.datetime, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
     """The first second after `before` with another offset; `after` has one."""
-    low, high = int(before.timestamp()), int(after.timestamp())
     offset = _offset(before, zone)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _offset(dt.datetime.fromtimestamp(middle, dt.UTC), zone) == offset:
-            low = middle
-        else:
-            high = middle
-    return dt.datetime.fromtimestamp(high, dt.UTC)
+
+    def is_changed(second: int) -> bool:
+        return _offset(dt.datetime.fromtimestamp(second, dt.UTC), zone) != offset
+
+    start, end = int(before.timestamp()) + 1, int(after.timestamp())
+    first = start + bisect_left(range(start, end), True, key=is_changed)
+    return dt.datetime.fromtimestamp(first, dt.UTC)
 
 
 def _offset(moment: dt.datetime, zone: dt.tzinfo) -> dt.timedelta:

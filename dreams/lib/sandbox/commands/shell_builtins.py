@@ -105,17 +105,10 @@ def printf(name: str, argv: list[str]) -> Runner:
 
 def _printed(process: Process, fmt: bytes, values: list[bytes]) -> Iterator[bytes]:
     queue = list(reversed(values))
+    text, stop, _ = fmt.partition(b"\\c")
     while True:
         before = len(queue)
-        stop = False
-
-        def one(found: re.Match[bytes]) -> bytes:
-            return _directive(process, found, queue)
-
-        ended = fmt.find(b"\\c")
-        text = fmt if ended < 0 else fmt[:ended]
-        stop = ended >= 0
-        yield _DIRECTIVE.sub(one, text)
+        yield _DIRECTIVE.sub(lambda found: _directive(process, found, queue), text)
         if stop or not queue or len(queue) == before:
             return
 

@@ -10,10 +10,8 @@
                                   old/<name>         replaced files, in case somebody still writes to them
 """
 
-import fcntl
 import os
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import Literal, TypeVar
 from dreams.lib import progress
 from dreams.lib.files.safefs import held
 from dreams.lib.files.text import is_there
+from dreams.lib.locks.lockfile import DirectoryBusy, take_kernel_lock
 from dreams.lib.storage.journal.plan import Kept, KeptTexts, ResolvedPlan, decode, encode
 
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
@@ -188,20 +187,11 @@ def locked(journal_dir: str | os.PathLike[str], wait_seconds: float = 10) -> Ite
     where = Path(journal_dir)
     where.mkdir(mode=0o700, exist_ok=True)
     with held(os.open(where / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)) as fd:
-        _wait_for(fd, time.monotonic() + wait_seconds)
-        yield where
-
-
-def _wait_for(fd: int, until: float) -> None:
-    while True:
         try:
-            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise JournalBusy(
-                    "another process is writing memory files; try again when it is done"
-                ) from None
-        time.sleep(0.02)
+            take_kernel_lock(fd, wait_seconds)
+        except DirectoryBusy:
+            raise JournalBusy("another process is writing memory files; try again when it is done") from None
+        yield where
 
 
 def attempts(journal_dir: Path, plan_id: str = "") -> list[Path]:
