@@ -11,6 +11,8 @@ import os
 import stat as st
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import PurePosixPath
 
 from dreams.lib.files.safefs import Root, SafeFsError, held
 
@@ -79,7 +81,8 @@ class Tree:
         self.mounts = tuple(mounts)
         pairs = [(alias, mount) for mount in self.mounts for alias in (mount.point, *mount.stands_for)]
         self._prefixes = sorted(((normal(p), m) for p, m in pairs), key=lambda pair: -pair[0].count("/"))
-        self._folders = {"/"} | {parent for mount in self.mounts for parent in _parents(mount.point)}
+        above = (PurePosixPath(mount.point).parents for mount in self.mounts)
+        self._folders = {"/", *map(str, chain.from_iterable(above))}
         self.opened: dict[str, MountedPath] = {}  # since it was last cleared
 
     def close(self) -> None:
@@ -163,12 +166,6 @@ class Tree:
             raise OSError(errno.EINVAL, "Invalid argument")
         with place.mount.root.parent(place.rel) as (folder, name):
             return os.readlink(name, dir_fd=folder)
-
-
-def _parents(point: str) -> Iterator[str]:
-    while point.rfind("/") > 0:
-        point = point[: point.rfind("/")]
-        yield point
 
 
 def _shown(mount: Mount, rel: str, fd: int) -> Iterator[FolderEntry]:

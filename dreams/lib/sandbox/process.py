@@ -2,6 +2,7 @@
 to which every loop and read reports. Nothing of the host.
 """
 
+import io
 import os
 import stat as st
 import time
@@ -214,12 +215,7 @@ class Process:
     def lines(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Lines with their ends; the last one may lack it."""
         for block in self.blocks(chunks):
-            start = 0
-            while (stop := block.find(b"\n", start)) >= 0:
-                yield block[start : stop + 1]
-                start = stop + 1
-            if start < len(block):
-                yield block[start:]
+            yield from io.BytesIO(block)
 
     def blocks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Blocks of complete lines; the last line may lack its end."""
