@@ -4,6 +4,7 @@ A line ends at "\\n" and nowhere else: `str.splitlines` also cuts at U+2028, for
 and a text cut there looks like one with line ends in those places.
 """
 
+import io
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -33,11 +34,7 @@ class LineChange(NamedTuple):
 
 def split_lines(text: str) -> list[str]:
     """The lines of `text` with their ends; joined they are `text`."""
-    *whole, rest = text.split("\n")
-    lines = [line + "\n" for line in whole]
-    if rest:
-        lines.append(rest)
-    return lines
+    return list(io.StringIO(text))
 
 
 def line_end_of(lines: Iterable[str]) -> str:
