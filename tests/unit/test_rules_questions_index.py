@@ -268,6 +268,18 @@ def test_all_memories_without_a_row_are_one_question(tmp_path: Path) -> None:
     assert all(f"]({path})" in (question.options[0].edits[-1].after or "") for path in files)
 
 
+def test_an_index_without_a_row_is_asked_about_and_its_rows_come_before_its_sections(tmp_path: Path) -> None:
+    index = "# Notes\n\nWhat holds at the lock.\n\n## Rules\n\n- Count aloud.\n- Never count at night.\n"
+    files = {
+        f"{each}.md": memory(f"We count {each}.\n", name=f"Counting {each}") for each in ("gulls", "ropes")
+    }
+    made = dream(tmp_path, {"MEMORY.md": index, **files})
+    assert made.edits == []
+    (question,) = made.outcome.questions
+    rows = "- [Counting gulls](gulls.md) — We count gulls.\n- [Counting ropes](ropes.md) — We count ropes.\n"
+    assert question.options[0].edits[-1].after == index.replace("## Rules", f"{rows}\n## Rules")
+
+
 def test_a_directory_without_an_index_is_asked_about_as_a_whole(tmp_path: Path) -> None:
     words = ("gulls", "cranes", "ropes", "lamps", "tides", "fish", "nets", "ice", "oil")
     files = {f"{each}.md": memory(f"We count {each}.\n", name=f"Counting {each}") for each in words}

@@ -278,11 +278,13 @@ def test_an_entry_about_a_file_goes_with_all_that_it_says_of_it(tmp_path: Path, 
     assert remove.edits[0].after == memory(OTHER)
 
 
-def test_a_field_that_names_a_lost_file_takes_no_remark(tmp_path: Path) -> None:
-    note = memory(OTHER).replace("---\n\n", "sources:\n  - path: src/web/basket.ts\n---\n\n")
-    files = {"n.md": note, "MEMORY.md": "- [N](n.md)\n"}
-    assert "src/web/basket.ts" in note
-    assert questions_of(tmp_path, files, REPO) == []
+@each(("field", "asks"), [("sources:\n  - path: ", False), ("description: The basket is in ", True)])
+def test_a_field_that_is_no_prose_takes_no_remark_about_a_lost_file(
+    tmp_path: Path, field: str, asks: bool
+) -> None:
+    note = f"---\nname: Basket\n{field}src/web/basket.ts\n---\n\n{OTHER}"
+    files = {"n.md": note, "MEMORY.md": "- [Basket](n.md)\n"}
+    assert bool(questions_of(tmp_path, files, REPO)) is asks
 
 
 def test_each_memory_is_taken_apart_once_for_all_questions(

@@ -83,9 +83,8 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
             continue
         old, new = went.renamed
         if new not in repo.files:
-            if (
-                one.line_no >= context.tree_before.document(one.path).body_start_line
-            ):  # a field takes no remark
+            body = context.tree_before.document(one.path).body_start_line
+            if one.line_no >= body or one.line.startswith("description:"):  # other fields take no remark
                 same[went.said, PurePosixPath(one.path_named).name].append(one)
         # Not where a line has the new name, too.
         elif PurePosixPath(new).name not in one.line.replace(one.path_named, ""):

@@ -74,6 +74,9 @@ def _is_settled(tree: Tree, index_path: str, job: Job, missing: int) -> bool:
     """Whether an index is there to list memories: somebody else wrote in it, or it has more rows than it lacks."""
     if (file := tree.workspace.snapshot.files.get(index_path)) is None:
         return False
+    says = {*memdir.kinds(tree.document(index_path).body)} - {"heading", "blank"}
+    if says and not _titles(tree, index_path):
+        return False  # it may be there for what else it says
     lines = zip(decode(file.data).split("\n"), job.line_dates.get(index_path, ()), strict=False)
     ours = {day is not None and day.ours for line, day in lines if line.strip()}
     return ours != {True} or len(memdir.parse_index(tree.texts[index_path]).rows) > missing
@@ -114,14 +117,10 @@ def add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
     if not after.endswith("\n"):  # so that the next row leaves this one alone
         after += memdir.parse_index(after).newline
     reason = f"{path} was not in any index, so no session would find it."
-    cited = from_memory(path, *told_at(rec.tree, path))
+    cited = (from_memory(path, *told_at(rec.tree, path)),)
     # By file, so that rows with equal words are decided separately.
-    rec.count(
-        "listed",
-        rec.operation(
-            "index", [NewText(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)
-        ),
-    )
+    change = NewText(index_path, after, reason, (), cited)
+    rec.count("listed", rec.operation("index", [change], key=digest(index_path, path)))
 
 
 def told_at(tree: Tree, path: str) -> tuple[int, str]:
@@ -192,7 +191,7 @@ def with_row(tree: Tree, index_path: str, path: str, row_max: int, *, first: boo
     base = base_of(index_path)
     row = row_text(tree, path, path.removeprefix(base), row_max)
     try:
-        if first:
+        if first or not _titles(tree, index_path):  # what else it says may be about something else
             index = index.with_first(*row)
         else:
             index = index.appended(*row, heading=_heading_for(tree, index, base, tree.kind(path)))
