@@ -7,7 +7,9 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -561,6 +564,34 @@ def test_the_projects_page_says_that_its_history_is_damaged_and_sets_it_aside(
     assert [*AuditEntry.objects.filter(action="history.set_aside").values_list("object_id", flat=True)] == [
         kept.name
     ]
+
+
+@pytest.mark.not_on_postgresql
+@pytest.mark.parametrize("part", [False, True])
+def test_what_was_written_since_the_copy_of_a_database_that_is_back_is_approved(
+    project: Project, part: bool
+) -> None:
+    """As with a copy from before an update: the journal knows more than it. Nothing that is on disk waits for a verdict, which
+    could be a rejection."""
+    proposal = world.three_changes(project)
+    with closing(sqlite3.connect(":memory:")) as kept:
+        connection.ensure_connection()
+        connection.connection.backup(kept)
+        hunks = review.select_hunks(proposal)
+        review.decide(proposal, hunks[:1] if part else hunks, Hunk.Verdict.APPROVED, world.ME)
+        review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
+        assert applying.apply(proposal, world.ME).complete
+        kept.backup(connection.connection)
+    proposal.refresh_from_db()
+    assert proposal.state == "open" and not Hunk.objects.exclude(verdict="pending").exists()
+    recovery.recover()
+    proposal.refresh_from_db()
+    assert proposal.state == ("open" if part else "applied")
+    for hunk in Hunk.objects.filter(file__proposal=proposal):
+        assert (hunk.verdict == "approved") is (hunk.applied_in is not None)
+    assert Hunk.objects.filter(applied_in=None).exists() is part
+    if not part:
+        assert rollback.rollback(proposal, world.ME).complete
 
 
 def test_verify_opens_each_journal_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

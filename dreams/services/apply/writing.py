@@ -295,10 +295,23 @@ def _record_what_was_applied() -> list[str]:
             )
             continue
         said += record_result(proposal, entry.result, entry.meta)
+        _approved_in_a_newer_database(proposal, entry.meta)
         close_if_done(proposal)
         auditlog.record("apply.recovered", about=proposal, batch=entry.plan_id)
         said.append(f"{entry.plan_id} was on disk and is now in the database too.")
     return said
+
+
+def _approved_in_a_newer_database(proposal: Proposal, meta: Mapping[str, str]) -> None:
+    """After an earlier copy of the database took its place a review may be open again of which something is on disk. That was
+    approved; the rest can be decided again."""
+    written = Hunk.objects.filter(pk__in=json.loads(meta["hunks"]), file__proposal=proposal)
+    now = timezone.now()
+    lost = written.exclude(verdict__in=Hunk.TAKEN)
+    lost.update(verdict=Hunk.Verdict.APPROVED, decided_by=meta["actor"], decided_at=now)
+    if not Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.PENDING).exists():
+        is_open = Proposal.objects.filter(pk=proposal.pk, state=Proposal.State.OPEN)
+        is_open.update(state=Proposal.State.SUBMITTED, submitted_at=now, submitted_by=meta["actor"])
 
 
 @prepared
