@@ -271,7 +271,21 @@ def test_a_process_killed_at_any_moment_keeps_every_commit_it_reported(tmp_path)
             store.pack()
 
 
-def test_a_stale_ref_lock_is_named_and_removed_only_by_recover(tmp_path):
+def test_a_ref_lock_of_a_killed_worker_stops_its_project_for_a_minute_and_not_until_the_next_start(tmp_path):
+    with HistoryStore.open_or_create(tmp_path / "p.git") as store:
+        keep(store, b"one", 0)
+        for ref in ("heads/main", "memoryweb/index"):
+            stale = store.path / f"refs/{ref}.lock"
+            stale.touch()
+            with pytest.raises(HistoryBusy, match="run recover"):
+                keep(store, f"two {ref}".encode(), 1)
+            before = time.time() - 61
+            os.utime(stale, (before, before))
+            assert keep(store, f"two {ref}".encode(), 1) and not stale.exists()
+        assert store.verify() == []
+
+
+def test_a_young_ref_lock_is_named_and_removed_only_by_recover(tmp_path):
     with HistoryStore.open_or_create(tmp_path / "p.git") as store:
         keep(store, b"one", 0)
         stale = store.path / "refs/heads/main.lock"

@@ -6,8 +6,9 @@ Packs instead of loose objects, because a commit of ten objects then needs two s
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -29,6 +30,8 @@ INDEX = Ref(b"refs/memoryweb/index")
 #: A ref to a commit with the list of purged texts; see `purge.purged`.
 PURGED = Ref(b"refs/memoryweb/purged")
 REFS = (MAIN, INDEX, PURGED)
+#: Git holds a ref's lock for milliseconds, and we hold ours while nobody else of us may write; chosen.
+OLD_SECONDS = 60
 FILE, FOLDER = 0o100644, 0o040000
 BUILDING = ".building.flock"
 # Without git's garbage collection, which would race with our `pack`.
@@ -76,8 +79,9 @@ class GitRepo:
         return None if value is None else ObjectID(value)
 
     def move_ref(self, name: Ref, old: ObjectID | None, new: ObjectID) -> None:
-        """Moves a ref, durably, if it still points to `old`."""
+        """Moves a ref, durably, if it still points to `old`. Under the lock."""
         refs = self._repo.refs
+        _remove_old(self.path / f"{name.decode()}.lock")
         try:
             moved = refs.add_if_new(name, new) if old is None else refs.set_if_equals(name, old, new)
         except FileLocked as error:
@@ -335,6 +339,13 @@ def _remove_empty(path: Path) -> None:
             shutil.rmtree(path)
     finally:
         repo.close()
+
+
+def _remove_old(lock: Path) -> None:
+    """The lock of a ref that a killed writer left: else nothing of this project is read before the next start."""
+    with suppress(FileNotFoundError):
+        if abs(time.time() - lock.stat().st_mtime) > OLD_SECONDS:
+            lock.unlink()
 
 
 def clean(path: Path) -> list[str]:
