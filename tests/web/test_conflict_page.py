@@ -19,7 +19,7 @@ from dreams.services.review import deciding
 from dreams.web.access import reviewer
 from dreams.web.htmx import Request
 from dreams.web.views import conflict as view
-from tests.world import directory as world, review as desk
+from tests.world import directory as world, review as desk, rows
 from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +68,16 @@ def test_the_review_page_leads_to_the_conflict_and_takes_no_verdict_there(
     hunk = desk.hunk_with(file.proposal, "PostgreSQL 16")
     assert f'id="approve-{hunk.pk}"' not in text
     assert "Leaves 1 waiting until the conflict is solved" in text
+
+
+def test_the_side_of_an_undo_and_of_a_redo_is_called_so(browser: Client, file: FileChange) -> None:
+    made = {"project": file.proposal.project, "state": Proposal.State.SUPERSEDED}
+    first = rows.make_proposal(**made)
+    undone = rows.make_proposal(**made, origin=Proposal.Origin.ROLLBACK, undoes=first)
+    for name, before in (("This undo", first), ("This redo", undone)):
+        Proposal.objects.filter(pk=file.proposal.pk).update(origin=Proposal.Origin.ROLLBACK, undoes=before)
+        text = " ".join(browser.get(address(file)).content.decode().split())
+        assert name in text and f"that {name.lower()} wants to change" in text
 
 
 def test_a_file_that_stays_as_it_is_on_disk_has_no_picture_without_a_name(

@@ -28,6 +28,10 @@ def redos(proposals: Collection[int]) -> set[int]:
     return {pk for pk, number in undo_depths(proposals).items() if number and number % 2 == 0}
 
 
+def is_redo(proposal: Proposal) -> bool:
+    return proposal.undoes_id is not None and proposal.pk in redos([proposal.pk])
+
+
 def redone(proposal: Proposal) -> Proposal:
     """What a redo does again, also the redo of a redo; any other proposal itself."""
     while proposal.undoes and proposal.undoes.undoes:

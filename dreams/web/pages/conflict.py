@@ -10,7 +10,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Proposal
-from dreams.services.proposals import rebase
+from dreams.services.proposals import rebase, undos
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import DiffLine, Gap
@@ -76,13 +76,11 @@ def conflict(
 ) -> Conflict:
     """Raises rebase.NoConflict."""
     sides = rebase.sides_of(file)
-    labels = {**LABELS, "theirs": THEIRS.get(Proposal.Origin(file.proposal.origin), "This change")}
+    theirs = THEIRS.get(Proposal.Origin(file.proposal.origin), "This change")
+    labels = {**LABELS, "theirs": "This redo" if undos.is_redo(file.proposal) else theirs}
     merged = rebase.three_way(sides, file.path)
     sight = _sight(sides, is_bare=is_bare)
-    gone = {
-        name: side is None
-        for name, side in (("ours", sides.now), ("theirs", sides.wanted), ("base", sides.base))
-    }
+    gone = {"ours": sides.now is None, "theirs": sides.wanted is None, "base": sides.base is None}
     segments: list[Segment] = []
     number = 0
     for chunk in merged.chunks:

@@ -125,7 +125,7 @@ class LoadedProposal:
 
     @cached_property
     def is_redo(self) -> bool:
-        return self.proposal.undoes_id is not None and not undos.is_undo(self.proposal)
+        return undos.is_redo(self.proposal)
 
     def _reading(self, hunk: Hunk) -> tuple[object, ...]:
         file = hunk.file
