@@ -101,7 +101,7 @@ def undone(request: Request, proposal: Proposal) -> str:
 
 
 def pop(request: Request, proposal: Proposal, reviewer: Actor) -> list[Hunk]:
-    """Restores what the last step changed. Raises ReviewRefused if the file changed since."""
+    """Restores what the last step changed. Raises ReviewRefused if the file changed since, or somebody else decided."""
     steps = _steps(request, proposal)
     if not steps:
         raise ReviewRefused("There is no decision to undo.")
@@ -111,7 +111,8 @@ def pop(request: Request, proposal: Proposal, reviewer: Actor) -> list[Hunk]:
     hunks = {hunk.pk: hunk for hunk in rows.select_related("file", "operation")}
     for before in step["before"]:
         hunk = hunks.get(before["pk"])
-        if hunk is None or hunk.file.base_sha != before["base"]:
+        by_another = hunk is not None and hunk.decided_by not in ("", reviewer.name)
+        if hunk is None or by_another or hunk.file.base_sha != before["base"]:
             raise ReviewRefused(
                 "This changed since your last decision, which cannot be undone. Decide again."
             )

@@ -121,6 +121,16 @@ def test_an_edit_replaces_the_new_lines_and_approves(browser: Client, proposal: 
     assert "edited by you" in text and "brief" in text
 
 
+def test_an_undo_leaves_what_another_person_decided_since(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    post(browser, proposal, "decide", about(hunk, verdict="approved"))
+    review.decide(proposal, [hunk], Hunk.Verdict.REJECTED, review.Actor("ada"))
+    response = post(browser, proposal, "take-back", {})
+    assert response.status_code == 409 and "changed since your last decision" in response.content.decode()
+    hunk.refresh_from_db()
+    assert (hunk.verdict, hunk.decided_by) == ("rejected", "ada")
+
+
 @pytest.mark.parametrize("button", ["one decision", "all", "edit", "redact"])
 def test_of_two_people_who_decide_at_the_same_moment_the_later_is_told(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch, button: str
