@@ -25,7 +25,7 @@ from django.db import DatabaseError, connections
 
 from dreams.lib import diff, progress
 from dreams.lib.files import flush
-from dreams.lib.files.text import is_there
+from dreams.lib.files.text import columns, is_there
 from dreams.lib.refusal import Ambiguous, Refusal
 from memoryweb import STOPPED, faults
 
@@ -390,12 +390,7 @@ def fields(row: object, *names: str) -> dict[str, Any]:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Lines with aligned columns; a line break in a file's name does not start a new row."""
-    cells = [list(head), *[[in_one_line(str(cell)) for cell in row] for row in rows]]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
+    return columns([head, *([in_one_line(str(cell)) for cell in row] for row in rows)])
 
 
 def in_one_line(text: str) -> str:

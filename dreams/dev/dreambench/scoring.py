@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from dreams.dev.dreambench.builder import KINDS, BuiltDirectory, Case, World
 from dreams.dev.dreambench.passages import DirectoryPassages, Passage, plain
-from dreams.lib.files.text import is_utf8
+from dreams.lib.files.text import columns, is_utf8
 
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 _MARK = re.compile(r"\[[^\]\n]{0,40}redact[^\]\n]{0,40}\]", re.IGNORECASE)  # what replaces a secret
@@ -190,9 +190,9 @@ def lines(world: World, scores: Mapping[str, Score]) -> Iterator[str]:
     yield f"seed {world.seed}, {world.facts} facts, {world.given or 'own'} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
     yield "right / left / wrong"
     names = list(scores)
-    yield from _columns(["kind", *names], list(_kinds(scores)))
+    yield from columns([["kind", *names], *_kinds(scores)])
     yield ""
-    yield from _columns(["over all", *names], list(_totals(scores)))
+    yield from columns([["over all", *names], *_totals(scores)])
 
 
 def _kinds(scores: Mapping[str, Score]) -> Iterator[list[str]]:
@@ -230,12 +230,6 @@ def _totals(scores: Mapping[str, Score]) -> Iterator[list[str]]:
 
 def _share(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _columns(head: list[str], rows: list[list[str]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    for row in [head, *rows]:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 # The verdict on each case: done right, left unchanged, or done wrong. Pure.

@@ -106,6 +106,14 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`plural(3, "memory", "memories")` is "3 memories"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
