@@ -91,21 +91,16 @@ def _long(command: str, spec: Spec, word: str, rest: list[str], args: Args) -> N
 
 
 def _short(command: str, spec: Spec, letters: str, rest: list[str], args: Args) -> None:
-    at = 0
-    while at < len(letters):
-        letter = letters[at]
+    for at, letter in enumerate(letters, 1):
         if letter not in spec.known:
             raise refuse(command, spec, f"-{letter}")
         takes, called = spec.known[letter]
-        at += 1
-        if takes == "nothing":
-            args.given.append((called, ""))
-            continue
-        value = letters[at:]
+        value = "" if takes == "nothing" else letters[at:]
         if takes == "value" and not value:
             value = _next(command, f"-{letter}", rest)
         args.given.append((called, value))
-        return
+        if takes != "nothing":
+            return
 
 
 def _next(command: str, option: str, rest: list[str]) -> str:
