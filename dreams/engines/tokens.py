@@ -136,13 +136,7 @@ class Rate:
         )
 
     def dollars(self, tokens: Tokens) -> Dollars:
-        return Dollars(
-            input=self.input * tokens.input / MILLION,
-            output=self.output * tokens.output / MILLION,
-            cache_read=self.cache_read * tokens.cache_read / MILLION,
-            cache_write_5m=self.cache_write_5m * tokens.cache_write_5m / MILLION,
-            cache_write_1h=self.cache_write_1h * tokens.cache_write_1h / MILLION,
-        )
+        return Dollars(**{kind: getattr(self, kind) * getattr(tokens, kind) / MILLION for kind in KINDS})
 
     def cost(self, tokens: Tokens) -> Decimal:
         return self.dollars(tokens).total
