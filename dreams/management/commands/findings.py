@@ -65,9 +65,7 @@ def _unreadable(folder: Path, error: OSError) -> str:
 
 def _finding(found: findings.NewFinding) -> base.Result:
     return {
-        "check": found.check,
-        "code": found.code,
-        "severity": found.severity,
+        **base.fields(found, "check", "code", "severity"),
         "path": text.storable(found.path),
         "hunk": found.hunk_id,
         "line": found.line_no,

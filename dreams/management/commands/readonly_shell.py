@@ -101,13 +101,7 @@ def _start(tree: Tree, cwd: str | None) -> str:
 
 def _shown(line: str, shell: ToolWorker, cwd: str) -> batch.Row:
     answer = shell.run_line(line, cwd)
-    return {
-        "cmd": line,
-        "refused": answer.refused,
-        "output": answer.output,
-        "exit_code": answer.exit_code,
-        "ms": answer.ms,
-    }
+    return {"cmd": line, **base.fields(answer, "refused", "output", "exit_code", "ms")}
 
 
 def _print(answer: CommandOutput) -> None:
