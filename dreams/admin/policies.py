@@ -101,10 +101,6 @@ class OverrideAdmin(BoundedList):
     def delete_model(self, request: HttpRequest, obj: Override) -> None:
         settings_changes.reset_override(obj.key, actor=actor(request), project=obj.project)
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Override]) -> None:
-        for row in queryset.select_related("project"):
-            self.delete_model(request, row)
-
 
 class PolicyForm(ModelForm):
     operation = forms.ChoiceField(
@@ -200,10 +196,6 @@ class PolicyAdmin(BoundedList):
         else:
             self._set(request, obj, "")
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Policy]) -> None:
-        for row in queryset.select_related("project"):
-            self.delete_model(request, row)
-
     def _set(self, request: HttpRequest, obj: Policy, action: str) -> None:
         settings_changes.set_policy(
             obj.operation,
@@ -273,7 +265,3 @@ class PriceAdmin(BoundedList):
 
     def delete_model(self, request: HttpRequest, obj: Price) -> None:
         pricing.remove(obj, actor=actor(request))
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Price]) -> None:
-        for row in queryset:
-            self.delete_model(request, row)

@@ -177,10 +177,6 @@ class AuditEntryAdmin(ReadOnly):
     date_hierarchy = "at"
 
 
-def _wanted(row: ScheduledJob) -> jobs.Wanted:
-    return jobs.Wanted(row.kind, row.cron, row.after, row.project, row.once, row.until)
-
-
 class JobForm(ModelForm):
     class Meta:
         model = ScheduledJob
@@ -211,7 +207,7 @@ class ScheduledJobAdmin(BoundedList):
     page = ("schedules",)
 
     def save_model(self, request: HttpRequest, obj: ScheduledJob, form: ModelForm, change: bool) -> None:
-        obj.pk = jobs.add(_wanted(obj), actor=actor(request)).pk
+        obj.pk = jobs.add(jobs.Wanted(**form.cleaned_data), actor=actor(request)).pk
 
     def delete_model(self, request: HttpRequest, obj: ScheduledJob) -> None:
         jobs.remove(obj, actor=actor(request))

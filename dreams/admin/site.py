@@ -91,6 +91,11 @@ class BoundedList(ModelAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return _Rows
 
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """One by one, so that the services check and log each."""
+        for row in queryset:
+            self.delete_model(request, row)
+
     def view_on_site(self, obj: Model) -> str | None:
         name, *fields = self.page or ("",)
         return reverse(name, args=[getattr(obj, field) for field in fields]) if name else None

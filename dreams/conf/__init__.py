@@ -64,12 +64,10 @@ class Spec:
 def specs() -> Mapping[str, Spec]:
     """All settings by key, in the order of the page."""
     hints = get_type_hints(Config)
-    return {f.name: _spec(f, hints[f.name]) for f in fields(Config)}
-
-
-def _spec(f: Field[Any], kind: type) -> Spec:
-    default: Any = f.default
-    return Spec(key=f.name, kind=kind, default=default, **f.metadata)
+    defaults: Any = Config()
+    return {
+        f.name: Spec(f.name, hints[f.name], getattr(defaults, f.name), **f.metadata) for f in fields(Config)
+    }
 
 
 def parse(key: str, raw: object) -> Value:
@@ -263,12 +261,6 @@ def _keys_by_name() -> Mapping[str, str]:
     return named | {f"{name}_FILE": key for name, key in named.items()}
 
 
-def _in_environment() -> AbstractSet[str]:
-    """The settings in the environment. They are few; checking each setting would be slow."""
-    keys = _keys_by_name()
-    return {keys[name] for name in os.environ if name in keys}
-
-
 #: Ours too, though `env` is not asked for them at the start.
 _ALSO_KNOWN = frozenset({COMMAND_VARIABLE, "MEMORYWEB_DIGEST_HOURS"})
 
@@ -312,7 +304,9 @@ class Overrides:
 
     def sourced(self, project_pk: int | None) -> dict[str, Sourced]:
         own = self.by_project.get(project_pk, {}) if project_pk is not None else {}
-        named = _in_environment()
+        # The settings in the environment. They are few; checking each setting would be slow.
+        keys = _keys_by_name()
+        named = {keys[name] for name in os.environ if name in keys}
         return {key: _look_up(spec, own, self.everywhere, named) for key, spec in specs().items()}
 
     def config(self, project_pk: int | None) -> Config:

@@ -4,6 +4,7 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
@@ -109,13 +110,8 @@ class Plot:
     height: int = HEIGHT
     above: int = 0
 
-    @property
-    def left(self) -> float:
-        return LEFT
-
-    @property
-    def right(self) -> float:
-        return WIDTH - RIGHT
+    left: ClassVar[float] = LEFT
+    right: ClassVar[float] = WIDTH - RIGHT
 
     @property
     def ground(self) -> float:
@@ -144,20 +140,18 @@ class Plot:
         """A few dates below the baseline, each under its column and inside the chart."""
         every = max(1, -(-len(days) // MOST_DAYS))
         return [
-            text(self.x(place + 0.5), self.height - 5, short_day(day), _anchor(place, len(days)))
-            for place, day in enumerate(days)
+            # The last date is right-aligned: centred it would be cut off.
+            text(
+                self.x(n + 0.5), self.height - 5, short_day(day), "end" if n > len(days) * 0.92 else "middle"
+            )
+            for n, day in enumerate(days)
             # The same date is not repeated under the next column.
-            if place % every == 0 and (place < every or days[place - every] != day)
+            if n % every == 0 and (n < every or days[n - every] != day)
         ]
 
 
 def _line(plot: Plot, y: float, name: str) -> SafeString:
     return element("line", class_=name, x1=plot.left, x2=plot.right, y1=y, y2=y)
-
-
-def _anchor(place: int, count: int) -> str:
-    """The last date is right-aligned: centred it would be cut off."""
-    return "end" if place > count * 0.92 else "middle"
 
 
 def short_day(day: dt.date) -> str:
@@ -172,15 +166,8 @@ def round_up(value: float) -> float:
     """The next round number whose half is also easy to read. 0 for nothing."""
     if value <= 0:
         return 0.0
-    power = 10.0 ** (len(str(int(value))) - 1) if value >= 1 else _small_power(value)
+    power = 10.0 ** math.floor(math.log10(value))
     return next((step * power for step in (1, 2, 3, 4, 5, 6, 8) if step * power >= value), 10 * power)
-
-
-def _small_power(value: float) -> float:
-    power = 1.0
-    while power > value and power > 1e-12:
-        power /= 10
-    return power
 
 
 def size(count: float) -> str:

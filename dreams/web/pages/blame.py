@@ -21,12 +21,6 @@ MOST_QUOTES = 3  # beside a line; chosen
 MOST_SOURCES = 3  # files that a line came from; chosen
 
 
-@dataclass(frozen=True, slots=True)
-class BlameLine:
-    number: int
-    text: str
-
-
 ORIGINS = {
     "dream": "from dreams",
     "session": "written in sessions",
@@ -75,7 +69,8 @@ def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class _BlamedLine:
-    line: BlameLine
+    number: int
+    text: str
     cause: LineCause
     before: LineCause | None
 
@@ -94,7 +89,7 @@ def _told(found: Chain, why: LineCauses, mask: Mask) -> Iterator[_BlamedLine]:
         cause = why.of(origin.here, text)
         before = why.of(origin.before, text) if origin.before else None
         same = before is None or _key(before) == _key(cause)
-        yield _BlamedLine(BlameLine(number, diff.visible(mask(text))), cause, None if same else before)
+        yield _BlamedLine(number, diff.visible(mask(text)), cause, None if same else before)
 
 
 def _versions(told: Iterable[_BlamedLine]) -> Iterator[Version]:
@@ -111,14 +106,14 @@ def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[dict[str, Any]]:
     """
     groups: list[list[_BlamedLine]] = []
     for item in told:
-        blank = not item.line.text.strip()
+        blank = not item.text.strip()
         if groups and (blank or item.key == groups[-1][0].key):
             groups[-1].append(item)
         else:
             groups.append([item])
     return [
         {
-            "lines": tuple(item.line for item in group),
+            "lines": group,
             "source": _source(group[0].cause, looks),
             "before": _source(group[0].before, looks) if group[0].before else None,
         }
@@ -129,19 +124,15 @@ def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[dict[str, Any]]:
 def _shares(told: Iterable[_BlamedLine]) -> list[dict[str, Any]]:
     counts = dict.fromkeys(ORIGINS, 0)
     for item in told:
-        if item.line.text.strip():
-            counts[_first_kind(item)] += 1
+        if item.text.strip():
+            # Restored lines count by their first version.
+            is_back = item.cause.version.origin in _BROUGHT_BACK
+            counts[_kind(item.before if item.before and is_back else item.cause)] += 1
     return [
         {"kind": kind, "label": label, "lines": counts[kind]}
         for kind, label in ORIGINS.items()
         if counts[kind]
     ]
-
-
-def _first_kind(item: _BlamedLine) -> str:
-    """The kind of origin. For restored lines, that of the first version."""
-    is_back = item.before is not None and item.cause.version.origin in _BROUGHT_BACK
-    return _kind(item.before if is_back and item.before else item.cause)
 
 
 def _kind(cause: LineCause) -> str:

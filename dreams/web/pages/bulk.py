@@ -215,19 +215,15 @@ def of(proposal_pks: Collection[int]) -> dict[int, BulkProposal]:
 
 
 def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> BulkProposal:
+    count = sum(hunk.base_count + hunk.new_count for hunk in hunks)
+    if count > MOST_LINES:
+        return BulkProposal(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
     try:
-        return _in_full(hunks, texts)
+        shown, _, mask = masked_parts(hunks, texts)
     except blobs.MissingBlob:
         return BulkProposal(
             why_not="The text of one of its files is not stored, so it cannot be shown. Review it."
         )
-
-
-def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> BulkProposal:
-    count = sum(hunk.base_count + hunk.new_count for hunk in hunks)
-    if count > MOST_LINES:
-        return BulkProposal(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
-    shown, _, mask = masked_parts(hunks, texts)
     if mask.shown:
         return BulkProposal(why_not="It contains a secret, which is hidden here. Review it.")
     parts = {hunk.pk: part for hunk, part in zip(hunks, shown, strict=True)}

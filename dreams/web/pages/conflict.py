@@ -79,7 +79,8 @@ def conflict(
     theirs = THEIRS.get(Proposal.Origin(file.proposal.origin), "This change")
     labels = {**LABELS, "theirs": "This redo" if undos.is_redo(file.proposal) else theirs}
     merged = rebase.three_way(sides, file.path)
-    sight = _sight(sides, is_bare=is_bare)
+    texts = (text.decode(side or b"") for side in (sides.now, sides.wanted, sides.base))
+    sight = Sight.of(texts, is_bare=is_bare)
     gone = {"ours": sides.now is None, "theirs": sides.wanted is None, "base": sides.base is None}
     segments: list[Segment] = []
     number = 0
@@ -102,11 +103,6 @@ def conflict(
         state=rebase.conflict_state(file),
         sight=sight,
     )
-
-
-def _sight(sides: rebase.Sides, *, is_bare: bool) -> Sight:
-    texts = (text.decode(side or b"") for side in (sides.now, sides.wanted, sides.base))
-    return Sight.of(texts, is_bare=is_bare)
 
 
 def solution(

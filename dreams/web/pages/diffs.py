@@ -282,7 +282,8 @@ def runs(row: DiffRow) -> tuple[BitRun, ...]:
         return (BitRun(False, (Bit(diff.visible(row.text, "\n")),)),)
     found = _LOOKS.finditer(row.text) if len(row.text) <= MOST_LOOKED_AT else ()
     looks = {m.start(): (m.end(), "code" if m[0][0] == "`" else "target") for m in found}
-    spans = dict(_marked(row))
+    # Without spaces at their ends, unless only spaces changed.
+    spans = dict(trimmed(row.text, start, end) for start, end in row.spans)
     edges = {0, len(row.text), *spans, *spans.values(), *looks, *(end for end, _ in looks.values())}
     bits: list[tuple[bool, Bit]] = []
     changed_until = look_until = 0
@@ -296,11 +297,6 @@ def runs(row: DiffRow) -> tuple[BitRun, ...]:
     return tuple(BitRun(changed, tuple(bit for _, bit in group)) for changed, group in grouped)
 
 
-def _marked(row: DiffRow) -> Iterator[tuple[int, int]]:
-    """The changed ranges without spaces at their ends, unless only spaces changed."""
-    return (trimmed(row.text, start, end) for start, end in row.spans)
-
-
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """The range without spaces at its ends; unchanged if it has only spaces."""
     words = text[start:end].strip()
@@ -310,12 +306,6 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _is_front(rows: Sequence[DiffRow], styles: _Styles) -> bool:
     return bool(rows) and all(styles.of(row) == "front" for row in rows)
-
-
-def _own_style(text: str) -> str:
-    if _HEADING.match(text):
-        return "heading"
-    return "table" if text.lstrip().startswith("|") else ""
 
 
 def _styles_of(text: str, path: str) -> list[str]:
@@ -333,18 +323,22 @@ def _styles_of(text: str, path: str) -> list[str]:
 def _body_styles(lines: Sequence[str]) -> Iterator[str]:
     fenced = False
     for line in lines:
-        if _FENCE.match(line):
-            fenced = not fenced
+        is_fence = _FENCE.match(line) is not None
+        if is_fence or fenced:
             yield "code"
+        elif _HEADING.match(line):
+            yield "heading"
         else:
-            yield "code" if fenced else _own_style(line)
+            yield "table" if line.lstrip().startswith("|") else ""
+        fenced ^= is_fence
 
 
 def notes(hunk: Hunk, is_front: bool = False) -> Iterator[str]:
     """Notes on changes that the rendered text does not show."""
     old, new = hunk.removed, hunk.added
     if is_front:
-        yield f"The frontmatter changes, which the text does not show: {_fields(old, new)}."
+        fields = ", ".join(dict.fromkeys([*_FIELD.findall(old), *_FIELD.findall(new)]))
+        yield f"The frontmatter changes, which the text does not show: {fields or 'its fences'}."
         return
     if not hunk.base_lines or not hunk.new_lines:
         return
@@ -357,11 +351,6 @@ def notes(hunk: Hunk, is_front: bool = False) -> Iterator[str]:
         for before, after in pairs:
             if before != after:
                 yield f"A link’s target changes, which the text does not show: {diff.visible(before)} → {diff.visible(after)}"
-
-
-def _fields(old: str, new: str) -> str:
-    found = [*_FIELD.findall(old), *_FIELD.findall(new)]
-    return ", ".join(dict.fromkeys(found)) or "its fences"
 
 
 def plain_lines(text: str, *, first: int = 1) -> tuple[DiffLine, ...]:

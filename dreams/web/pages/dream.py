@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.core.paginator import Page
-
 from dreams import conf
 from dreams.engines.anthropic import conversation
 from dreams.engines.tokens import known_price
 from dreams.lib import amounts
-from dreams.models import DreamRun, DreamSession, Turn
+from dreams.models import DreamRun, Turn
 from dreams.services import dreaming, hosts, pricing
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages.dreams import PHASES, TONES, engine_words, is_stopping, result, status_words
@@ -122,6 +120,7 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
     """The current state of the dream, with the turns whose number is above `after`."""
     rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
     totals = _totals(run)
+    reviewed = run.reviewed.select_related("session")
     return {
         "label": status_words(run),
         "tone": TONES[run.status],
@@ -137,8 +136,10 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         "files": totals.files[:MOST_FILES],
         "more_files": max(0, len(totals.files) - MOST_FILES),
         "used": usage_of(run, len(totals.turns), now),
-        "elapsed": _elapsed(run, now),
-        "sessions": _reviewed(run, number),
+        "elapsed": amounts.took(((run.ended_at or now) - run.started_at).total_seconds())
+        if run.started_at
+        else "not started",
+        "sessions": page_of(reviewed.order_by("-session__touched_at"), number, SESSIONS_PAGE),
         "result": result(run) if run.is_over else None,
     }
 
@@ -271,14 +272,3 @@ def _brief(said: object) -> str:
     told = [str(said[key]) for key in _TELLING if said.get(key)]
     plain = (str(value) for value in said.values() if not isinstance(value, list | dict))
     return " in ".join(told[:2]) or ", ".join(plain)
-
-
-def _elapsed(run: DreamRun, now: dt.datetime) -> str:
-    if run.started_at is None:
-        return "not started"
-    return amounts.took(((run.ended_at or now) - run.started_at).total_seconds())
-
-
-def _reviewed(run: DreamRun, number: str | None) -> Page[DreamSession]:
-    rows = run.reviewed.select_related("session").order_by("-session__touched_at")
-    return page_of(rows, number, SESSIONS_PAGE)

@@ -175,6 +175,7 @@ def result(run: DreamRun) -> dict[str, Any]:
     policy = next((proposal for proposal in made if proposal.by_policy), None)
     review_open = person is not None and person.state == Proposal.State.OPEN
     to_confirm, warnings = waiting.open_findings(person) if person and review_open else (0, 0)
+    mended = sum(bool(one["mended"]) for one in run.self_review)
     return {
         "headline": headline,
         "size": told.size if made else "",
@@ -192,8 +193,8 @@ def result(run: DreamRun) -> dict[str, Any]:
         "left_out": run.left_out,
         "unfinished": [] if run.status == DreamRun.Status.COMPLETED else unfinished.files(run),
         "mended": run.self_review,
-        "is_all_mended": all(one["mended"] for one in run.self_review),
-        "mended_sentence": _mended_sentence(run.self_review),
+        "is_all_mended": mended == len(run.self_review),
+        "mended_sentence": f"The engine was asked to fix {plural(len(run.self_review), 'problem')} before you saw this; {mended or 'none'} fixed",
         # A test of the engine may explain the failure.
         "engine_may_tell": run.engine != "rules"
         and run.failure in (DreamRun.Failure.ENGINE, DreamRun.Failure.LIMIT),
@@ -201,13 +202,6 @@ def result(run: DreamRun) -> dict[str, Any]:
         "warnings": warnings,
         "questions": run.questions.filter(NOW_ASKED).count(),
     }
-
-
-def _mended_sentence(mended: Sequence[Mapping[str, Any]]) -> str:
-    """How many of the reported problems the engine fixed."""
-    done = sum(one["mended"] for one in mended)
-    told = plural(len(mended), "problem")
-    return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
 
 
 def _changed(run: DreamRun, made: Sequence[Proposal]) -> list[dict[str, Any]]:

@@ -101,7 +101,9 @@ def versions(
     memory: Memory, number: str | None = None, wanted: Filter = EVERYTHING
 ) -> PageOfRows[VersionRow]:
     """Newest first. `previous` is the version before, regardless of the filter."""
-    rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
+    earlier = Version.objects.filter(memory=OuterRef("memory"), number__lt=OuterRef("number"))
+    before = Subquery(earlier.order_by("-number").values("pk")[:1])
+    rows = _matching(memory.versions.all(), wanted).annotate(previous=before)
     page = page_of(rows.select_related("proposal__dream").order_by("-number", "-pk"), number, VERSIONS_PAGE)
     shown = list(page.object_list)
     told = _ListTexts.of(shown, memory)
@@ -119,11 +121,6 @@ class _ListTexts:
     def of(cls, rows: Sequence[Version], memory: Memory) -> "_ListTexts":
         made = (row.proposal for row in rows if row.proposal)
         return cls(summaries.reasons_in(memory.path, made), Looks.of(rows))
-
-
-def _before_each() -> QuerySet[Version, int]:
-    earlier = Version.objects.filter(memory=OuterRef("memory"), number__lt=OuterRef("number"))
-    return earlier.order_by("-number").values_list("pk", flat=True)[:1]
 
 
 def _matching(rows: QuerySet[Version], wanted: Filter) -> QuerySet[Version]:
@@ -277,11 +274,14 @@ def _names(project: Project) -> dict[str, int]:
     rows = project.memories.filter(gone_at__isnull=True).values_list("path", "name", "pk")[:MOST_SIBLINGS]
     found: dict[str, int] = {}
     for path, name, pk in rows:
-        found.setdefault(_key(path), pk)
-        found.setdefault(_key(PurePosixPath(path).name), pk)
-        if name:
-            found.setdefault(_key(name), pk)
+        for key in _keys(path, name):
+            found.setdefault(key, pk)
     return found
+
+
+def _keys(path: str, name: str) -> list[str]:
+    """What links to a memory call it: its path, its file's name, and the name in its frontmatter."""
+    return [_key(one) for one in (path, PurePosixPath(path).name, name) if one]
 
 
 def _key(name: str) -> str:
@@ -313,9 +313,7 @@ def links_in(memory: Memory) -> list[dict[str, Any]]:
     rows = memory.project.memories.filter(gone_at__isnull=True).exclude(pk=memory.pk)
     if (rows.aggregate(n=Sum("size"))["n"] or 0) > MOST_SIBLING_BYTES:
         return []
-    wanted = {_key(memory.path), _key(PurePosixPath(memory.path).name)} | (
-        {_key(memory.name)} if memory.name else set()
-    )
+    wanted = {*_keys(memory.path, memory.name)}
     paths = list(rows.values_list("pk", "path", "sha256")[:MOST_SIBLINGS])
     # One query: their total size is limited above.
     kept = Blob.objects.filter(sha256__in=rows.values("sha256")).values_list("sha256", "data")

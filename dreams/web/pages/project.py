@@ -256,7 +256,7 @@ def memories(project: Project, text: str, number: str | None, *, gone: bool, tot
     if text:
         is_match = Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text)
         rows = _memories(project.pk, gone=gone).filter(is_match)
-    return _as_they_are(page_of(rows, number, MEMORIES_PAGE))
+    return listed(page_of(rows, number, MEMORIES_PAGE), lambda row: row)
 
 
 def some_memories(project: Project, total: int) -> PageOfRows[Any]:
@@ -264,10 +264,6 @@ def some_memories(project: Project, total: int) -> PageOfRows[Any]:
     ask = partial(_memories_listed, project.pk, Fixed(0), gone=False, most=Fixed(FEW))
     rows = kept(CountKind.MEMORIES, project.pk, "some", ask)
     return PageOfRows(rows, page_of(RowQuery(total, lambda _: rows), 1, FEW))
-
-
-def _as_they_are(page: Page[Any]) -> PageOfRows[Any]:
-    return PageOfRows(list(page.object_list), page)
 
 
 def _memories(project: int, *, gone: bool) -> QuerySet[Memory, Any]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 from django.core.cache import cache
 from django.db.models import (
@@ -15,7 +15,6 @@ from django.db.models import (
     ExpressionWrapper,
     F,
     IntegerField,
-    Model,
     OuterRef,
     Q,
     QuerySet,
@@ -44,7 +43,6 @@ from dreams.web.pages.index_size import IndexSize, size_by_row
 from dreams.web.paging import PageOfRows, RowQuery, page_of
 from dreams.web.tags.desk import short_path
 
-M = TypeVar("M", bound=Model)
 FigureKind = Literal["age", "number", "index"]
 PAGE_SIZE = 40  # rows; chosen
 
@@ -160,8 +158,10 @@ def projects(
     else:
         total = sum(counted.values()) if wanted is None else counted.get(wanted, 0)
         page = page_of(RowQuery(total, partial(_listed, wanted, host, order)), number, PAGE_SIZE)
+    rows = list(page.object_list)
+    facts = _Facts.of(rows)
     return Projects(
-        listed=PageOfRows(_described(list(page.object_list)), page),
+        listed=PageOfRows([_row(row, facts) for row in rows], page),
         total=sum(counted.values()),
         away=counted.get(GONE, 0) + counted.get(UNWATCHED, 0),
         counts=[
@@ -242,11 +242,6 @@ def _matching(text: str, rank: int | None, host: str, order: ProjectOrder) -> Qu
     return _ordered(found, rank, order)
 
 
-def _described(rows: list[Project]) -> list[ProjectRow]:
-    facts = _Facts.of(rows)
-    return [_row(row, facts) for row in rows]
-
-
 @dataclass(frozen=True, slots=True)
 class _Facts:
     """The data for one page of rows, by project."""
@@ -317,14 +312,9 @@ def _active(projects: list[int]) -> QuerySet[DreamRun, tuple[int, str]]:
 def _last_errors(pks: list[int]) -> QuerySet[DreamRun, tuple[int, str]]:
     failing = Project.objects.filter(pk__in=pks, failures__gt=0)
     past = DreamRun.objects.filter(project=OuterRef("pk"), status=DreamRun.Status.FAILED)
-    failed = DreamRun.objects.filter(pk__in=_newest(failing, past.order_by("-created_at", "-pk")))
+    newest = Subquery(past.order_by("-created_at", "-pk").values("pk")[:1])
+    failed = DreamRun.objects.filter(pk__in=failing.order_by().annotate(newest=newest).values("newest"))
     return failed.values_list("project_id", "error")
-
-
-def _newest(projects: QuerySet[Project], past: QuerySet[M]) -> QuerySet[Project, int | None]:
-    return (
-        projects.order_by().annotate(newest=Subquery(past.values("pk")[:1])).values_list("newest", flat=True)
-    )
 
 
 def _row(row: Project, facts: _Facts) -> ProjectRow:

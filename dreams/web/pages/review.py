@@ -78,12 +78,9 @@ def entry_of(loaded: LoadedProposal, file: FileChange) -> dict[str, Any]:
 
 
 def _dots_words(dots: Iterable[str]) -> str:
-    counted = Counter(dots)
-    said = [
-        f"{counted[word]} {word}" for word in ("approved", "edited", "rejected", "undone") if counted[word]
-    ]
-    said += [f"{counted['pending']} undecided"] if counted["pending"] else []
-    return ", ".join(said)
+    counted = Counter("undecided" if dot == "pending" else dot for dot in dots)
+    words = ("approved", "edited", "rejected", "undone", "undecided")
+    return ", ".join(f"{counted[word]} {word}" for word in words if counted[word])
 
 
 def listing(found: Passing, shown: Window) -> dict[str, Any]:

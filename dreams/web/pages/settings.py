@@ -3,8 +3,8 @@
 import json
 import urllib.parse
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,36 +62,29 @@ def policies_at(projects: Collection[int]) -> dict[int, str]:
 
 def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[PolicyRow]:
     """`typed`: field → action of a refused form."""
-    found = table(project)
-    own = project is not None
-    rows = [
+    found, own = table(project), project is not None
+    return [
         PolicyRow(
             memory_type.capitalize() or "Any type",
-            [_cell(found, (own, "", memory_type, operation.value), operation.label) for operation in BY_TYPE],
+            [
+                _cell(found, (own, "", memory_type, operation.value), operation.label, typed)
+                for operation in BY_TYPE
+            ],
         )
         for memory_type in MEMORY_TYPES
     ]
-    return [_as_typed(row, typed or {}) for row in rows]
 
 
 def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[PolicyRow]:
     """As `by_type`, by kind of change; the last row is for cards, to which no other policy applies."""
-    found = table(project)
-    own = project is not None
-    caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy")
+    found, own = table(project), project is not None
+    caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy", typed)
     rows = [
-        PolicyRow(decisions.kind_label(kind), [_cell(found, (own, kind, "", ""), "Policy")])
+        PolicyRow(decisions.kind_label(kind), [_cell(found, (own, kind, "", ""), "Policy", typed)])
         for kind in decisions.KINDS_IN_ORDER
         if kind in POLICY_KINDS
     ]
-    rows.append(PolicyRow("Caught in your sessions", [caught]))
-    return [_as_typed(row, typed or {}) for row in rows]
-
-
-def _as_typed(row: PolicyRow, typed: Mapping[str, str]) -> PolicyRow:
-    return PolicyRow(
-        row.label, [replace(cell, action=typed.get(cell.field, cell.action)) for cell in row.cells]
-    )
+    return [*rows, PolicyRow("Caught in your sessions", [caught])]
 
 
 def otherwise(policy: Policy) -> str:
@@ -100,15 +93,18 @@ def otherwise(policy: Policy) -> str:
     return _cell(table(policy.project), here, "").otherwise
 
 
-def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> PolicyCell:
+def _cell(
+    found: Table, here: tuple[bool, str, str, str], label: str, typed: Mapping[str, str] | None = None
+) -> PolicyCell:
     _, kind, memory_type, operation = here
     without = {key: action for key, action in found.items() if key != here}
     otherwise = action_for(without, memory_type, operation, kind)
     words = {Policy.Action.AUTO: "applied", Policy.Action.REVIEW: "reviewed"}
+    field = field_of(memory_type, operation, kind)
     return PolicyCell(
         label=str(label),
-        field=field_of(memory_type, operation, kind),
-        action=found.get(here, ""),
+        field=field,
+        action=(typed or {}).get(field, found.get(here, "")),
         otherwise=words.get(Policy.Action(otherwise), "")
         if otherwise
         else "by memory type"
@@ -132,7 +128,7 @@ def removes_without_asking(project: Project | None) -> bool:
 def earned_rows() -> list[dict[str, Any]]:
     """Earned policies: those in force first, then ended ones. Two queries."""
     rows = Policy.objects.exclude(maker="").order_by("action", "-changed_at")
-    applied = _applied(rows)
+    applied = Counter(Operation.objects.filter(policy__in=rows).values_list("policy", flat=True))
     return [
         {
             "row": row,
@@ -144,10 +140,6 @@ def earned_rows() -> list[dict[str, Any]]:
         for row in rows
         if row.action == Policy.Action.AUTO or applied.get(row.pk)
     ]
-
-
-def _applied(rows: Iterable[Policy]) -> Mapping[int | None, int]:
-    return Counter(Operation.objects.filter(policy__in=rows).values_list("policy", flat=True))
 
 
 def _ended(row: Policy) -> str:

@@ -167,18 +167,15 @@ def _choice(rows: Sequence[Hunk], undone: set[int], redone: Sequence[Hunk]) -> d
     meant = [hunk for hunk in redone if hunk.file.path in paths] or rows
     operations = list({hunk.operation_id: hunk.operation for hunk in meant if hunk.operation}.values())
     kinds = {operation.get_kind_display(): None for operation in operations}
+    reasons = [operation.reason for operation in operations[:MOST_REASONS]]
+    more = len(operations) - MOST_REASONS
     return {
         "value": rows[0].hunk_id,
         "kind": ", ".join(kinds) or "Changed",
-        "reason": " ".join(_shortened([operation.reason for operation in operations])),
+        "reason": " ".join([*reasons, f"And {more} more."] if more > 0 else reasons),
         "places": decisions.places(rows),
         "is_chosen": any(row.pk in undone for row in rows),
     }
-
-
-def _shortened(reasons: list[str]) -> list[str]:
-    more = len(reasons) - MOST_REASONS
-    return [*reasons[:MOST_REASONS], f"And {more} more."] if more > 0 else reasons
 
 
 def _what(proposal: Proposal, selection: Selection, hunks: Sequence[Hunk], is_redo: bool) -> str:

@@ -373,12 +373,8 @@ def sessions_by_project(found: Iterable[InProject], book: PriceBook) -> list[Cel
     sums: dict[tuple[int, str, int, dt.date], Used] = {}
     for project, model, tier, day, used in found:
         # All days between two changes have the same price, so months can be merged.
-        key = (
-            project,
-            model,
-            tier,
-            max((change for change in changes if change <= day), default=dt.date.min),
-        )
+        since = max((change for change in changes if change <= day), default=dt.date.min)
+        key = (project, model, tier, since)
         before = sums.get(key)
         sums[key] = tuple(map(add, before, used)) if before else used
     return [

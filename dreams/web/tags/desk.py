@@ -63,6 +63,7 @@ register.filter("lasting", amounts.lasting)
 register.filter("money", amounts.money)
 register.filter("masked", masked)
 register.filter("shown", shown)
+register.simple_tag(quote_address, name="transcript")
 
 
 @register.filter
@@ -281,12 +282,6 @@ def _bit(bit: Bit) -> str:
     return format_html('<span class="look-{}">{}</span>', bit.look, bit.text) if bit.look else bit.text
 
 
-@register.simple_tag
-def transcript(session: int, line: int | None, note: str = "") -> str:
-    """The address of a quote: see `pages.session.said_at`."""
-    return quote_address(session, line, note)
-
-
 @register.filter
 def may(user: object, name: str) -> bool:
     """Whether a reader may use an address: `{% if user|may:"settings" %}`."""
@@ -315,7 +310,11 @@ def hidden(**fields: object) -> SafeString:
     return format_html_join(
         "",
         '<input type="hidden" name="{}" value="{}">',
-        ((name, one) for name, value in fields.items() for one in _each(value)),
+        (
+            (name, str(one))
+            for name, value in fields.items()
+            for one in (value if isinstance(value, list | tuple) else [value])
+        ),
     )
 
 
@@ -332,10 +331,6 @@ def _options(choices: Iterable[tuple[object, str]], chosen: str) -> SafeString:
         (value, selected if str(value) == chosen else "", diff.visible(label)) for value, label in choices
     )
     return format_html_join("\n", '<option value="{}"{}>{}</option>', each)
-
-
-def _each(value: object) -> Iterable[object]:
-    return map(str, value) if isinstance(value, list | tuple) else [str(value)]
 
 
 @register.simple_tag(takes_context=True)

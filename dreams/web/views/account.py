@@ -25,7 +25,8 @@ TOO_MANY = f"Too many wrong passwords. Wait a minute, or use a code: `{typed('lo
 def login(request: HttpRequest) -> HttpResponse:
     """The page that reads the code from its address, and the form to paste it."""
     if request.method == "POST":
-        return _log_in_with_code(request)
+        user = logins.use_code(request.POST.get("code", ""))
+        return _enter(request, user) if user else _login_page(request, code_error=WRONG_CODE, status=422)
     if request.user.is_authenticated and request.user.pk == logins.ensure_owner().pk:
         return redirect(safe_next(request))
     return _login_page(request)
@@ -50,13 +51,6 @@ def with_password(request: HttpRequest) -> HttpResponse:
 def logout(request: HttpRequest) -> HttpResponse:
     auth.logout(request)
     return SeeOther("/login/")
-
-
-def _log_in_with_code(request: HttpRequest) -> HttpResponse:
-    user = logins.use_code(request.POST.get("code", ""))
-    if user is None:
-        return _login_page(request, code_error=WRONG_CODE, status=422)
-    return _enter(request, user)
 
 
 def _enter(request: HttpRequest, user: User) -> HttpResponse:

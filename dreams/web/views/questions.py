@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -140,13 +140,12 @@ def _next(request: Request) -> str:
 def _here(request: Request) -> dict[str, Any]:
     """Of the page that shows the question: its address, its filter, and whether it has all projects."""
     address, given = _next(request), request.POST or request.GET
-    match = _page_of(request)
-    alone = match is not None and match.url_name == "question"  # then its title is the page's second heading
     return {
         "next": address,
         "back": urlsplit(address).query,
         "across": given.get("across") == "1",
-        "alone": alone,
+        # Then its title is the page's second heading.
+        "alone": _page_of(request)[0] == "question",
     }
 
 
@@ -218,34 +217,34 @@ def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
     for pages that do not show them."""
     if "shown" in request.POST:
         return pages.waits(project)
-    match = _page_of(request)
-    if match is None or match.url_name not in ("questions", "project-questions"):
+    name, _ = _page_of(request)
+    if name not in ("questions", "project-questions"):
         return None
-    return pages.waits(project if match.url_name == "project-questions" else None)
+    return pages.waits(project if name == "project-questions" else None)
 
 
 def _tab(request: Request, project: Project) -> int | None:
     """The count on the tab of the project's questions; None for pages without it."""
-    match = _page_of(request)
-    is_there = match is not None and match.url_name == "project-questions"
+    is_there = _page_of(request)[0] == "project-questions"
     return project_pages.counts(project).questions if is_there else None
 
 
-def _page_of(request: Request) -> ResolverMatch | None:
-    """The URL match of the question's page."""
+def _page_of(request: Request) -> tuple[str, dict[str, Any]]:
+    """The name of the question's page, and what its address has."""
     try:
-        return resolve(urlsplit(_next(request)).path)
+        match = resolve(urlsplit(_next(request)).path)
     except Resolver404:
-        return None
+        return "", {}
+    return match.url_name or "", match.kwargs
 
 
 def _review_of(request: Request) -> Proposal | None:
     """The review that shows the question; None on other pages."""
-    match = _page_of(request)
-    if match is None or match.url_name != "review":
+    name, given = _page_of(request)
+    if name != "review":
         return None
     try:
-        return desk.proposal_of(match.kwargs["public_id"])
+        return desk.proposal_of(given["public_id"])
     except Http404:
         return None
 

@@ -130,24 +130,17 @@ def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> li
 def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[LoadedDecision] | str:
     """The decisions that the form's button counted; or a message with their current number if they changed."""
     file = file_of(request, loaded) if scope == "file" else None
-    batch = batch_of(passing(loaded, parse_query(_view_of(request))), scope, file)
+    query = QueryDict(request.POST.get("back", ""), mutable=True)
+    if view := request.POST.get("view"):
+        query["view"] = view
+    batch = batch_of(passing(loaded, parse_query(query)), scope, file)
     found = list(batch.of(verdict))
-    same = request.POST.get("digest") == batch.digest(verdict) and request.POST.get("count") == str(
-        len(found)
-    )
-    if same:
+    counted = (request.POST.get("digest"), request.POST.get("count"))
+    if counted == (batch.digest(verdict), str(len(found))):
         return found
     if not loaded.is_open:
         return review.why_closed(loaded.proposal.state)
     return f"This list changed since you opened the page: it has {plural(len(found), 'decision')} now. Nothing was decided."
-
-
-def _view_of(request: Request) -> QueryDict:
-    """The view of the page that contains the form."""
-    query = QueryDict(request.POST.get("back", ""), mutable=True)
-    if view := request.POST.get("view"):
-        query["view"] = view
-    return query
 
 
 def whole(request: Request, named: Sequence[LoadedDecision]) -> Hunk:
@@ -240,15 +233,12 @@ def _common(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> dic
         "undone": verdicts.undone(request, loaded.proposal),
         "resolve": resolver(loaded),
         "several": people.are_several(),
-        "others": loaded.is_open and _others(loaded.proposal, actor(request)),
+        # Whether a submit may continue with another proposal.
+        "others": loaded.is_open
+        and open_decisions(timezone.now(), actor(request)).exclude(pk=loaded.proposal.pk).exists(),
         "policies_at": loaded.proposal.by_policy
         and policies_at([loaded.proposal.project_id])[loaded.proposal.project_id],
     }
-
-
-def _others(proposal: Proposal, reader: str) -> bool:
-    """Whether another proposal has an open decision for `reader`: then a submit may continue there."""
-    return open_decisions(timezone.now(), reader).exclude(pk=proposal.pk).exists()
 
 
 def _query_to_come_back_to(request: Request) -> str:
