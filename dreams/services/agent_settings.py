@@ -306,7 +306,9 @@ def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: 
         made = change(values)
         if made == values:
             return False
-        _refuse_a_loss(values, made)
+        # Refuses a change that loses anything but our own entry.
+        if _paths(_removed(values)) - _paths(_removed(made)):
+            raise SettingsRefused("Something else would be lost from the settings. Nothing was written.")
         mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         after = mark + _text(made, data.decode(UTF8)).encode()
         if data:
@@ -316,12 +318,6 @@ def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: 
         "agent_settings.changed", actor=actor, object_id=NAME, was=text.sha256(data), now=text.sha256(after)
     )
     return True
-
-
-def _refuse_a_loss(before: Values, after: Values) -> None:
-    """Refuses a change that loses anything but our own entry."""
-    if _paths(_removed(before)) - _paths(_removed(after)):
-        raise SettingsRefused("Something else would be lost from the settings. Nothing was written.")
 
 
 def _paths(value: Any, above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:

@@ -96,7 +96,9 @@ def forecast(project: Project, config: conf.Config) -> Forecast:
     """The estimate for a dream with the model of `config`, without calling it. A few queries, no disk."""
     size = size_of(project)
     guessed = estimate(pricing.table(), config.model, size, config.max_turns)
-    past = _past(project, config.model)
+    # (tokens, dollars) of the project's last completed dreams with this model.
+    recent = _whole(project.pk, config.model)
+    past = _used(recent) if recent else []
     learnt = len(past) >= ENOUGH_DREAMS
     return Forecast(
         model=config.model,
@@ -156,12 +158,6 @@ def _typed(sessions: list[int]) -> QuerySet[Prompt, int]:
     """The characters of unused prompts in these sessions."""
     rows = Prompt.objects.filter(session__in=sessions, offset__gte=F("session__used_bytes"))
     return rows.annotate(chars=Length("text")).values_list("chars", flat=True)[:PROMPTS]
-
-
-def _past(project: Project, model: str) -> list[tuple[int, Decimal | None]]:
-    """(tokens, dollars) of the project's last completed dreams with this model."""
-    recent = _whole(project.pk, model)
-    return _used(recent) if recent else []
 
 
 @prepared

@@ -9,7 +9,7 @@ a certain file is in its data directory, which nobody can create by writing to t
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -324,13 +324,9 @@ def leads_to(proposal: Proposal) -> str:
     return str(last.report.get("moved_to", "")) if last else ""
 
 
-def asked_to_write(proposals: Sequence[int]) -> set[int]:
-    """Ids of proposals with an open request to write them."""
-    return set(_asked_rows(list(proposals)))
-
-
 @prepared
-def _asked_rows(proposals: list[int]) -> QuerySet[HostRequest, Any]:
+def asked_to_write(proposals: list[int]) -> QuerySet[HostRequest, Any]:
+    """Ids of proposals with an open request to write them."""
     rows = HostRequest.objects.filter(proposal__in=proposals, state__in=HostRequest.OPEN)
     return rows.values_list("proposal", flat=True)
 
@@ -340,13 +336,9 @@ def _asked_rows(proposals: list[int]) -> QuerySet[HostRequest, Any]:
 TOO_OFTEN = 3
 
 
-def times_refused(proposals: Sequence[int]) -> dict[int, int]:
-    """Proposal id → how many requests to write it were refused."""
-    return dict(_refusals(list(proposals)))
-
-
 @prepared
-def _refusals(proposals: list[int]) -> QuerySet[HostRequest, tuple[Any, ...]]:
+def times_refused(proposals: list[int]) -> QuerySet[HostRequest, tuple[Any, ...]]:
+    """Proposal ids, each with how many requests to write it were refused."""
     rows = HostRequest.objects.filter(
         proposal__in=proposals, deed=HostRequest.Deed.APPLY, state=HostRequest.State.REFUSED
     )

@@ -92,7 +92,8 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     proposal.refresh_from_db()
     if proposal.state in Proposal.UNFINISHED:
         review.refuse_if_away(proposal.project)
-        _refuse_if_moved(proposal)
+        if now := rebase.leads_to(proposal):
+            raise FolderMoved(proposal.directory, now)
     if proposal.state == Proposal.State.OPEN:
         review.refuse_if_undecided(proposal)
         review.submit(proposal, reviewer)
@@ -148,11 +149,6 @@ class FolderMoved(ReviewRefused):
             "Put it back, or bring the proposal up to date on its page to use that folder."
         )
         self.now = now
-
-
-def _refuse_if_moved(proposal: Proposal) -> None:
-    if now := rebase.leads_to(proposal):
-        raise FolderMoved(proposal.directory, now)
 
 
 def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> ApplyReport:

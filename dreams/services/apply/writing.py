@@ -105,7 +105,8 @@ def _recorded(
     project = order.proposal.project
     if result.status == "applied":
         if not held.file_made and Path(plan.target_dir).is_dir():
-            held.directory_created(_clock_ns(project))
+            at = project.last_consolidated_at
+            held.directory_created(int(at.timestamp() * 1e9) if at else None)
         result = replace(result, said=(*result.said, *record_result(order.proposal, result, plan.meta)))
         _place_late_texts()
     else:
@@ -151,11 +152,6 @@ def _run(plan: journal.Plan) -> journal.Result:
         return journal.Result(plan.id, plan.target_dir, "failed", error=str(error))
     except OSError as error:
         return journal.Result(plan.id, plan.target_dir, "failed", error=flush.refusal(error, plan.target_dir))
-
-
-def _clock_ns(project: Project) -> int | None:
-    at = project.last_consolidated_at
-    return int(at.timestamp() * 1e9) if at else None
 
 
 def record_result(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) -> tuple[str, ...]:

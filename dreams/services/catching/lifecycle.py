@@ -205,7 +205,11 @@ def catch(
         if not found.parts:
             return Caught(closed=found.why)
     read = [*found.parts, *(part for part in parts if part not in fresh)]
-    _keep_said_again(project, found)
+    # A fault here loses what was said again, not the cards.
+    try:
+        said_again.record(project, found.repeated)
+    except Exception:
+        log.exception("%s: what was said again is not kept", project.slug)
     made = Caught(stopped=found.why, skipped=skipped)
 
     def keep() -> None:
@@ -219,14 +223,6 @@ def catch(
     made.proposal = _kept(project, keep, changed=bool(found.statements or found.taken_back))
     made.cards = list(Card.objects.filter(pk__in=[card.pk for card in made.cards]))
     return made
-
-
-def _keep_said_again(project: Project, found: statements.CatchingResult) -> None:
-    """A fault here loses what was said again, not the cards."""
-    try:
-        said_again.record(project, found.repeated)
-    except Exception:
-        log.exception("%s: what was said again is not kept", project.slug)
 
 
 def _kept(project: Project, keep: Callable[[], None], *, changed: bool) -> Proposal | None:

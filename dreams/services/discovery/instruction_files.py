@@ -33,7 +33,9 @@ log = logging.getLogger(__name__)
 def read_due(host: str, now: dt.datetime) -> None:
     """Reads the files of projects not read for ten minutes, within a time limit. An error in one project stops no other."""
     until = time.monotonic() + SECONDS
-    _forget_gone(host)
+    gone = Project.objects.filter(host=host, gone_at__isnull=False)
+    if InstructionText.projects.through.objects.filter(project__in=gone).exists():
+        _unlink(gone)
     for pk in _due(host, now):
         try:
             # Each project is reloaded: trust may have been withdrawn meanwhile.
@@ -69,12 +71,6 @@ def _due(host: str, now: dt.datetime) -> list[int]:
             "pk", flat=True
         )[:MOST_PROJECTS]
     )
-
-
-def _forget_gone(host: str) -> None:
-    gone = Project.objects.filter(host=host, gone_at__isnull=False)
-    if InstructionText.projects.through.objects.filter(project__in=gone).exists():
-        _unlink(gone)
 
 
 def _unlink(projects: QuerySet[Project]) -> None:

@@ -36,11 +36,7 @@ class Kept:
 def kept(files: Iterable[int]) -> dict[int, Kept]:
     """The stored states, by the id of the file's row."""
     rows = TranscriptFile.objects.filter(pk__in=list(files))
-    return {row.pk: _kept(row) for row in rows}
-
-
-def _kept(row: TranscriptFile) -> Kept:
-    return Kept(mark_of(row), row.line_no, bytes(row.state), row.problems)
+    return {row.pk: Kept(mark_of(row), row.line_no, bytes(row.state), row.problems) for row in rows}
 
 
 def mark_of(row: TranscriptFile | HistoryFile) -> FileMark:

@@ -66,7 +66,9 @@ class Watchable:
 
 def judge(folders: Iterable[Path]) -> list[Watchable]:
     """Which of the existing folders can be watched, in their order. For a link, its target is checked."""
-    mounts = _mounts()
+    # (mount point, type) of each file system; innermost first.
+    found = [(one.mountpoint, one.fstype.lower()) for one in psutil.disk_partitions(all=True)]
+    mounts = sorted(found, key=lambda one: len(one[0]), reverse=True)
     there = dict.fromkeys(folder for folder in folders if is_folder(folder))
     return [Watchable(folder, _why_not(Path(os.path.realpath(folder)), mounts)) for folder in there]
 
@@ -76,12 +78,6 @@ def _why_not(folder: Path, mounts: Sequence[tuple[str, str]]) -> str:
     if kind.startswith(_OF_OTHER_MACHINES):
         return f"it is on a network or user file system ({kind})"
     return f"it holds more than {MOST_FOLDERS:,} folders" if has_more_folders(folder) else ""
-
-
-def _mounts() -> list[tuple[str, str]]:
-    """(mount point, type) of each file system; innermost first."""
-    found = [(one.mountpoint, one.fstype.lower()) for one in psutil.disk_partitions(all=True)]
-    return sorted(found, key=lambda one: len(one[0]), reverse=True)
 
 
 def has_more_folders(folder: Path) -> bool:

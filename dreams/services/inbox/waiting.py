@@ -155,15 +155,13 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[WaitingItem]:
     told = summaries.of_proposals(rows)
     submitted = [row.public_id for row in rows if row.state == State.SUBMITTED]
     failures = _failures(submitted) if submitted else {}
-    stuck, names, asked, refused = (
-        rebase.stuck_files(pks),
-        hosts.names(),
-        host_requests.asked_to_write(pks),
-        host_requests.times_refused(pks),
-    )
-    second = review.second_person_waits(rows)
+    stuck, second = rebase.stuck_files(pks), review.second_person_waits(rows)
+    names = hosts.names()
+    asked, refused = set(host_requests.asked_to_write(pks)), dict(host_requests.times_refused(pks))
     for row in rows:
-        facts = _facts(row, told[row.pk], _elsewhere(row, names))
+        # The name of the other host that has the files, as only it can write them; empty if it is this one.
+        key: str = row.project.host
+        facts = _facts(row, told[row.pk], "" if key == hosts.host() else names.get(key, key))
         item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
         if item.kind == WaitingKind.CONFIRM and refused.get(row.pk, 0) >= host_requests.TOO_OFTEN:
             item = replace(item, why=_too_fast(stuck[row.pk], refused[row.pk], facts.host))
@@ -284,12 +282,6 @@ def _item(
         facts=facts,
         snooze=Snooze(item=row.public_id, kind=kind) if is_gone else None,
     )
-
-
-def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
-    """The name of the other host that has the files, as only it can write them; empty if it is this one."""
-    key: str = row.project.host
-    return "" if key == hosts.host() else names.get(key, key)
 
 
 @lru_cache(maxsize=4 * MOST)

@@ -262,7 +262,12 @@ def replan(rows: Iterable[ScheduledJob], now: dt.datetime, clock: Clock) -> None
         waits = job.next_at is not None and job.next_at > now
         is_old = job.next_at is None or (waits and job.zone != clock.zone_name)
         if job.cron and (is_old or (waits and _is_ahead(job, now, clock))):
-            _plan(job, now, clock)
+            was = job.next_at
+            _set_turn(job, next_turn(job, now, clock))
+            job.zone = clock.zone_name
+            ScheduledJob.objects.filter(pk=job.pk, next_at=was, ended_at__isnull=True).update(
+                due_at=job.due_at, next_at=job.next_at, zone=job.zone, ended_at=None if job.next_at else now
+            )
 
 
 def _is_ahead(job: ScheduledJob, now: dt.datetime, clock: Clock) -> bool:
@@ -271,15 +276,6 @@ def _is_ahead(job: ScheduledJob, now: dt.datetime, clock: Clock) -> bool:
         return False
     turn = next_turn(job, now, clock)
     return turn is not None and turn.due_at < job.due_at
-
-
-def _plan(job: ScheduledJob, now: dt.datetime, clock: Clock) -> None:
-    was = job.next_at
-    _set_turn(job, next_turn(job, now, clock))
-    job.zone = clock.zone_name
-    ScheduledJob.objects.filter(pk=job.pk, next_at=was, ended_at__isnull=True).update(
-        due_at=job.due_at, next_at=job.next_at, zone=job.zone, ended_at=None if job.next_at else now
-    )
 
 
 def _set_turn(job: ScheduledJob, turn: JobTime | None) -> None:

@@ -233,18 +233,14 @@ def end(run: JobRun, result: RunResult, now: dt.datetime | None = None) -> bool:
             status=result.status, ended_at=at, text=text.storable(result.text, 500), parts=result.parts
         )
         if ended and run.job_id:
-            _count(run.job_id, result.status, at)
+            row = ScheduledJob.objects.filter(pk=run.job_id)
+            if result.status == Status.FAILED:
+                row.update(failures=F("failures") + 1, failing_since=Coalesce("failing_since", at))
+            else:
+                row.update(failures=0, failing_since=None)
             followers = ScheduledJob.objects.filter(after=run.job_id, ended_at__isnull=True)
             followers.update(due_at=at, next_at=at)
     return bool(ended)
-
-
-def _count(job_pk: int, status: JobRun.Status, now: dt.datetime) -> None:
-    row = ScheduledJob.objects.filter(pk=job_pk)
-    if status == Status.FAILED:
-        row.update(failures=F("failures") + 1, failing_since=Coalesce("failing_since", now))
-    else:
-        row.update(failures=0, failing_since=None)
 
 
 @prepared

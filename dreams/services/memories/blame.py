@@ -210,7 +210,8 @@ def _writes(memory: Memory) -> Sequence[Write]:
 
 def _write(row: MemoryWrite, at: dt.datetime, names: Container[str]) -> Write:
     """Finds the write in the transcript of the session or a sub-agent, as its row has only the offset."""
-    for file in _main_first(row.session):
+    files = sorted(row.session.files.all(), key=lambda file: file.kind != TranscriptFile.Kind.MAIN)
+    for file in files[:MAX_FILES]:
         try:
             added = added_at(file.path, row.offset, names)
         except OSError:
@@ -220,11 +221,6 @@ def _write(row: MemoryWrite, at: dt.datetime, names: Container[str]) -> Write:
             is_main = file.kind == TranscriptFile.Kind.MAIN
             return Write(row.session, row.offset, at, added, None if is_main else file.pk)
     return Write(row.session, row.offset, at)
-
-
-def _main_first(session: Session) -> Sequence[TranscriptFile]:
-    files = sorted(session.files.all(), key=lambda file: file.kind != TranscriptFile.Kind.MAIN)
-    return files[:MAX_FILES]
 
 
 def written_in(memory: Memory, data: bytes) -> Session | str | None:

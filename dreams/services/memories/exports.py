@@ -132,7 +132,10 @@ def _join(project: Project, brought: HistoryStore, aside: Path, purger: Actor | 
         raise NotBroughtBack(f"{why} {refused} Then import again.") from refused
     # What another process saved here meanwhile would be lost with the history that is replaced.
     with syncing.open_history(project) as ours, ours.left_alone():
-        _copy_texts(ours, brought)
+        # Copies texts that are not part of a state (evidence, edits).
+        waiting = [sha for sha in ours.texts() if not brought.has(sha)]
+        for start in range(0, len(waiting), PAGE):
+            brought.put_many([ours.read(sha) for sha in waiting[start : start + PAGE]])
         _purge_again(brought, gone)  # a purged state has another id, and shall be known by it
         known = {commit.id for commit in brought.states()}
         _replay([commit for commit in ours.states() if commit.id not in known], ours, brought)
@@ -203,13 +206,6 @@ def _replay(states: list[history.Commit], ours: HistoryStore, brought: HistorySt
         files = {path: ours.read(entry.sha256) for path, entry in manifest.items() if entry.sha256}
         metas = {path: entry.meta for path, entry in manifest.items() if entry.meta}
         brought.commit(history.State(files, metas, commit.subject, commit.trailers, commit.at, commit.author))
-
-
-def _copy_texts(ours: HistoryStore, brought: HistoryStore) -> None:
-    """Copies texts that are not part of a state (evidence, edits)."""
-    waiting = [sha for sha in ours.texts() if not brought.has(sha)]
-    for start in range(0, len(waiting), PAGE):
-        brought.put_many([ours.read(sha) for sha in waiting[start : start + PAGE]])
 
 
 @dataclass(frozen=True, slots=True)

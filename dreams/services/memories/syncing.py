@@ -158,7 +158,10 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
         changed.update(_record(project, {**others, **seen, **written}, late, keep=rows.keys() - paths))
     changed.update(_record(project, {**others, **now}, cause or Cause(), keep=unread.keys()))
     if unread or any(row.unread for row in rows.values()):
-        _remember_unread(project, unread)
+        for row in project.memories.filter(Q(path__in=unread) | ~Q(unread="")):
+            why = text.storable(unread.get(row.path, ""), 200)
+            if why != row.unread:
+                Memory.objects.filter(pk=row.pk).update(unread=why)
     if changed:
         question_states.refresh(project)
     return sorted(changed)
@@ -222,13 +225,6 @@ def version_origin(proposal: Proposal) -> Version.Origin:
     if proposal.origin in Proposal.DRAFTED:
         return Version.Origin.APPLY
     return Version.Origin(proposal.origin)
-
-
-def _remember_unread(project: Project, unread: Mapping[str, str]) -> None:
-    for row in project.memories.filter(Q(path__in=unread) | ~Q(unread="")):
-        why = text.storable(unread.get(row.path, ""), 200)
-        if why != row.unread:
-            Memory.objects.filter(pk=row.pk).update(unread=why)
 
 
 def _record(

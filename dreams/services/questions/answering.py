@@ -67,7 +67,11 @@ def answer(
     option = _option(question, option_id)
     _refuse_unknown_rows(option, rows)
     if not option.edits:
-        return _leave(question, option, reviewer)
+        with transaction.atomic():
+            lock_questions(question.project)
+            _claim(question, option, State.ANSWERED, reviewer)
+            _log("question.answered", question, reviewer)
+        return Answered(question)
     review.refuse_if_away(question.project)
     syncing.refresh(question.project)
     try:
@@ -133,14 +137,6 @@ def _no_longer_open(question: Question) -> str:
     return f"This question is no longer open: {state}. {remedy}"
 
 
-def _leave(question: Question, option: QuestionOption, reviewer: Actor) -> Answered:
-    with transaction.atomic():
-        lock_questions(question.project)
-        _claim(question, option, State.ANSWERED, reviewer)
-        _log("question.answered", question, reviewer)
-    return Answered(question)
-
-
 def _carry_out(
     question: Question,
     option: QuestionOption,
@@ -150,7 +146,8 @@ def _carry_out(
     confirm: bool,
 ) -> Answered:
     project = question.project
-    waiting = _open_of_dream(project)
+    found = proposals.open_dream_proposal(project)
+    waiting = found if found and found.state == Proposal.State.OPEN else None
     # Before the transaction, because it reads the sessions on disk.
     verdicts = proposals.verdicts_on(waiting, _added(edits)) if waiting else None
     with transaction.atomic():
@@ -217,11 +214,6 @@ def _added(edits: Sequence[Edit]) -> str:
 
 def _reason(option: QuestionOption) -> str:
     return f"Answered: {option.label}"
-
-
-def _open_of_dream(project: Project) -> Proposal | None:
-    found = proposals.open_dream_proposal(project)
-    return found if found and found.state == Proposal.State.OPEN else None
 
 
 def _joined(

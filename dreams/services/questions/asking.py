@@ -105,17 +105,13 @@ def _bounded(asked: Iterable[Asked]) -> dict[str, Asked]:
     for one in asked:
         if len(found) == MOST_A_DREAM:
             break
-        new = _size(one)
+        new = sum(len(edit.after or "") for option in one.options for edit in option.edits)
         if one.kind not in QUESTIONS or not one.places or size + new > MOST_BYTES:
             log.warning("a question of kind %s is left out", one.kind)
             continue
         if found.setdefault(digest(one), one) is one:
             size += new
     return found
-
-
-def _size(one: Asked) -> int:
-    return sum(len(edit.after or "") for option in one.options for edit in option.edits)
 
 
 def _known(project: Project, subjects: Iterable[str]) -> dict[str, Question]:

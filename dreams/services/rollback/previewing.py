@@ -103,18 +103,14 @@ def preview(proposal: Proposal, selection: Selection = EVERYTHING) -> Preview:
 
 def preview_of(proposal: Proposal, selection: Selection, snapshot: workspace.Snapshot) -> Preview:
     planned = _planned(proposal, selection, snapshot.contents())
-    _refuse_unread(planned, snapshot)
-    return planned
-
-
-def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
-    """Raises review.ReviewRefused if a file cannot be read, as it would count as removed."""
+    # Raises review.ReviewRefused if a file cannot be read, as it would count as removed.
     unread = {file.path: why for file in planned.files if (why := snapshot.unread(file.path))}
     if unread:
         named = ", ".join(f"{path} ({why})" for path, why in sorted(unread.items()))
         raise review.ReviewRefused(
             f"Nothing was written: {named} cannot be read now. Undo it once that is over."
         )
+    return planned
 
 
 def _planned(proposal: Proposal, selection: Selection, now: Mapping[str, bytes]) -> Preview:

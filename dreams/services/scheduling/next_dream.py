@@ -159,13 +159,6 @@ def _next(
     judged: Sequence[Mapping[str, Any]] | None,
     now: dt.datetime,
 ) -> NextDream:
-    results = _judged(project, everywhere, tally, now, _FROM_ROWS)
-    return NextDream.of([*results, *_as_judged(judged, now)], tally.plain + tally.corrected)
-
-
-def _judged(
-    project: Project, everywhere: Everywhere, tally: Tally, now: dt.datetime, names: Sequence[str]
-) -> list[gates.GateResult]:
     case = case_of(project, everywhere, now)
     facts = replace(
         case.facts,
@@ -173,7 +166,8 @@ def _judged(
         clock=lambda: to_ns(project.last_consolidated_at) if project.last_consolidated_at else None,
         sessions=lambda: tally,
     )
-    return gates.evaluate(replace(case, facts=facts), stop_at_first=False, names=names)
+    results = gates.evaluate(replace(case, facts=facts), stop_at_first=False, names=_FROM_ROWS)
+    return NextDream.of([*results, *_as_judged(judged, now)], tally.plain + tally.corrected)
 
 
 def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) -> list[gates.GateResult]:

@@ -95,14 +95,22 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     with report.going_on("the demo"):
         demo.leave()
     _discover_now_and_then(report)
-    _retry_digests(report.at)
-    _run_jobs(report)
+    # In a separate task: a mail server that does not answer must not delay the tick.
+    if notify.retries_due(report.at):
+        hosts.enqueue("retry_digests", name="digest")
+    with report.going_on("jobs of the schedule"):
+        report.jobs += [run.label for run in jobs.tick(report.at, enqueue)]
     everywhere = Everywhere.load()
-    _catch(report, everywhere)
+    # Reads sessions that went quiet in separate tasks, as one may ask a model.
+    with report.going_on("catching"):
+        for project in catching.due(report.at, everywhere, report.going_on):
+            report.caught += catching.enqueue(project)
     _start_open(report, everywhere)
     cache.set(LAST_FAILURES, report.failures, None)
-    if index.catch_up(INDEX_SECONDS):  # last: dreams are more urgent than search
-        _index_the_rest()
+    # Last, as dreams are more urgent than search; in a separate task, one at a time:
+    # a first discovery finds more than a tick can index.
+    if index.catch_up(INDEX_SECONDS) and cache.add(INDEXING, True, INDEX_TASK_SECONDS):
+        hosts.enqueue("index_texts", name="index")
     return report
 
 
@@ -122,12 +130,6 @@ def _start_open(report: TickReport, everywhere: Everywhere) -> None:
         # Checked again: a tick and the end of a dream may run this at the same time.
         if opened and free > 0 and everywhere.room(report.at) > 0 and _start(project, report):
             free -= 1
-
-
-def _index_the_rest() -> None:
-    """In a separate task, one at a time: a first discovery finds more than a tick can index."""
-    if cache.add(INDEXING, True, INDEX_TASK_SECONDS):
-        hosts.enqueue("index_texts", name="index")
 
 
 def _still_closed_by_clock(everywhere: Everywhere, now: dt.datetime) -> set[int]:
@@ -193,24 +195,6 @@ def _discover_now_and_then(report: TickReport) -> None:
             except discovery.DiscoveryBusy as error:
                 log.warning("%s", error)
         unfinished.sweep(now)
-
-
-def _retry_digests(now: dt.datetime) -> None:
-    """In a separate task: a mail server that does not answer must not delay the tick."""
-    if notify.retries_due(now):
-        hosts.enqueue("retry_digests", name="digest")
-
-
-def _run_jobs(report: TickReport) -> None:
-    with report.going_on("jobs of the schedule"):
-        report.jobs += [run.label for run in jobs.tick(report.at, enqueue)]
-
-
-def _catch(report: TickReport, everywhere: Everywhere) -> None:
-    """Reads sessions that went quiet in separate tasks, as one may ask a model."""
-    with report.going_on("catching"):
-        for project in catching.due(report.at, everywhere, report.going_on):
-            report.caught += catching.enqueue(project)
 
 
 # --- Judging ------------------------------------------------------------------------------------------------------

@@ -237,7 +237,10 @@ def versions(query: Query, filters: Filters, most: int = MOST) -> list[Earlier]:
 
 
 def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
-    by_row = _in_most_texts(query)
+    # Whether the words may be in so many texts that it is quicker to look at every version.
+    [(last,)] = index.rows("SELECT max(id) FROM dreams_version", [])
+    many = (last or 0) // MANY + 1
+    by_row = many <= CANDIDATES and index.is_common(query.terms, TextKind.MEMORY, many)
     newest, values = _newest(_VERSIONS, query, filters, most, ", v.memory_id", by_row=by_row)
     sql = (
         "SELECT g.newest, g.count, m.gone_at IS NULL AND EXISTS (SELECT 1 FROM dreams_searchtext AS t"  # noqa: S608 - values are apart
@@ -247,13 +250,6 @@ def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
     )
     rows = index.rows(sql, [*query.terms, *values, MOST])
     return [Earlier(version, count, bool(still)) for version, count, still in rows]
-
-
-def _in_most_texts(query: Query) -> bool:
-    """Whether the words may be in so many texts that it is quicker to look at every version."""
-    [(last,)] = index.rows("SELECT max(id) FROM dreams_version", [])
-    many = (last or 0) // MANY + 1
-    return many <= CANDIDATES and index.is_common(query.terms, TextKind.MEMORY, many)
 
 
 def version_hits(groups: Sequence[Earlier], query: Query) -> list[VersionHit]:
