@@ -182,9 +182,9 @@ def turns_below(folder: Path) -> Iterator[SessionTurn]:
         entries = root.walk(limit=100_000)
         found = [e for e in entries if isinstance(e, safefs.WalkedFile) and e.rel.endswith(".jsonl")]
         for entry in sorted(found, key=lambda e: -e.stat.st_mtime_ns)[:MAX_TRANSCRIPTS]:
+            if entry.stat.st_size > left or count >= MAX_TURNS:
+                continue
             left -= entry.stat.st_size
-            if left < 0 or count >= MAX_TURNS:
-                return
             try:
                 with root.open_file(entry.rel) as file:
                     for turn in _turns(file.fileno(), entry.rel):

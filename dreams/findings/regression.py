@@ -6,18 +6,19 @@ questions come from past sessions and from the notes that change.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from dreams.findings.base import NewFinding, Subject
+from dreams.findings.base import ChangedHunk, NewFinding, Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, statements_of
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.findings.ledger.wordings import LONGEST
+from dreams.findings.taxonomy import pointed_to
 from dreams.lib import memdir
-from dreams.lib.files.text import decode, plural, shortened
+from dreams.lib.files.text import decode, encode, plural, shortened
 from dreams.lib.prose import lexicon, recall
 from dreams.lib.prose.statements import statement
 
@@ -101,15 +102,13 @@ def _touched(subject: Subject) -> dict[str, set[int] | None]:
         lines = found.setdefault(hunk.path, set())
         if lines is not None:
             lines.update(range(hunk.base_start + 1, hunk.base_start + 1 + len(hunk.removed)))
-    for path in _rowless(subject):
-        found[path] = None
-    return found
+    rowless = frozenset[str]().union(*map(_led_to, subject.hunks))
+    return found | dict.fromkeys(sorted(rowless & subject.before.keys() - {memdir.INDEX_NAME}))
 
 
-def _rowless(subject: Subject) -> Iterable[str]:
-    """Memories that a removed row pointed to, which may no longer be found."""
-    gone = "\n".join(line for hunk in subject.hunks if memdir.is_index(hunk.path) for line in hunk.removed)
-    return [path for path in sorted(subject.before) if path != memdir.INDEX_NAME and f"({path})" in gone]
+def _led_to(hunk: ChangedHunk) -> Set[str]:
+    """The memories that a removed row of an index pointed to, which may no longer be found."""
+    return pointed_to({hunk.path: encode("\n".join(hunk.removed))}).keys()
 
 
 def _without_answer(unit: Unit) -> str:
@@ -201,7 +200,7 @@ def _place(one: CheckedQuestion, subject: Subject) -> tuple[str, str]:
     """The file and hunk that removed the answer: its own, or the row that led to it; otherwise where it was."""
     path = one.question.answer.path
     own = (hunk for hunk in subject.hunks if hunk.path == path)
-    rows = (hunk for hunk in subject.hunks if any(f"({path})" in line for line in hunk.removed))
+    rows = (hunk for hunk in subject.hunks if path in _led_to(hunk))
     found = next(own, None) or next(rows, None)
     return (found.path, found.hunk_id) if found else (path, "")
 

@@ -200,7 +200,7 @@ def standing(subject: Subject) -> Iterator[NewFinding]:
 
 def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
     """Index rows without a file, memories without a row, and a missing index."""
-    listed = _pointed_to(files)
+    listed = pointed_to(files)
     topics = index_limits.topics(files)
     if topics and memdir.INDEX_NAME not in files:
         yield NewFinding(
@@ -224,7 +224,7 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
 
 def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
     """Memories that lost their row, and rows whose memory was removed or never existed."""
-    before, after, places = _pointed_to(subject.before), _pointed_to(subject.after), _places(subject)
+    before, after, places = pointed_to(subject.before), pointed_to(subject.after), _places(subject)
     for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
         index = before[path]
         yield NewFinding(
@@ -239,7 +239,7 @@ def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
             )  # fmt: skip
 
 
-def _pointed_to(files: Mapping[str, bytes]) -> dict[str, str]:
+def pointed_to(files: Mapping[str, bytes]) -> dict[str, str]:
     """The memories that indexes name, with the index."""
     found: dict[str, str] = {}
     for index in sorted(filter(memdir.is_index, files)):
@@ -255,7 +255,7 @@ def _places(subject: Subject) -> dict[str, tuple[str, str]]:
     places: dict[str, tuple[str, str]] = {}
     for hunk in sorted(subject.hunks, key=lambda hunk: not memdir.is_index(hunk.path)):
         lines = encode("\n".join((*hunk.removed, *hunk.added)))
-        for path in _pointed_to({hunk.path: lines}) or (hunk.path,):
+        for path in pointed_to({hunk.path: lines}) or (hunk.path,):
             places.setdefault(path, (hunk.path, hunk.hunk_id))
     return places
 

@@ -48,3 +48,13 @@ def test_the_newest_transcripts_are_read_up_to_the_limit(
         os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
     monkeypatch.setattr(directories, limit, most)
     assert [turn.place for turn in directories.turns_below(tmp_path)] == ["new.jsonl"]
+
+
+def test_a_transcript_that_is_too_large_hides_no_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for age, (name, text) in enumerate((("new", "It is long. " * 80), ("older", "It is short."))):
+        path = write(tmp_path / f"{name}.jsonl", [said("user", text)])
+        os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    monkeypatch.setattr(directories, "MAX_TRANSCRIPT_BYTES", 1_000)
+    assert [turn.place for turn in directories.turns_below(tmp_path)] == ["older.jsonl"]

@@ -9,6 +9,7 @@ from dreams.engines.types import Citation
 from dreams.findings import examine, regression
 from dreams.findings.base import FindingsReport
 from dreams.findings.directories import between
+from tests.world.cases import each
 from tests.world.findings import DEPLOY, FILES, INDEX, USER, changed, codes, one
 
 
@@ -25,14 +26,16 @@ def test_a_change_that_loses_no_answer_needs_no_line() -> None:
     assert not {"answer-lost", "questions"} & set(codes(report))
 
 
-def test_a_fact_that_stands_but_is_no_longer_found_is_lost_to_an_agent() -> None:
+@each("link", ["x1.md", "x1.md#shop", "./x1.md"])
+def test_a_fact_that_stands_but_is_no_longer_found_is_lost_to_an_agent(link: str) -> None:
     bare = b"The shop runs on PostgreSQL 15. Deploys go through `make ship`.\n"
     before = {**FILES, "x1.md": bare}
-    before["MEMORY.md"] = (INDEX + "- [Shop](x1.md) - where the shop runs, how deploys go\n").encode()
+    before["MEMORY.md"] = (INDEX + f"- [Shop]({link}) - where the shop runs, how deploys go\n").encode()
     del before["deploy.md"]
     after = {**before, "MEMORY.md": INDEX.encode()}
     found = [f for f in _report(after, before=before).findings if f.code == "answer-lost"]
     assert found and all("x1.md" in f.message and "no longer find it" in f.message for f in found)
+    assert {f.path for f in found} == {"MEMORY.md"}
     assert "an index row" in found[0].remedy
 
 
