@@ -217,6 +217,24 @@ def test_a_memory_that_tells_where_its_facts_are_from_keeps_them(
     assert [question.kind for question in found] == (["derived"] if asks else [])
 
 
+@each(
+    ("entry", "asks"),
+    [
+        ("**Subject** — the `pier-reader` that is meant, or the yard", False),
+        ("Always name the `pier-reader` that is meant before the yard", True),
+    ],
+)
+def test_a_field_is_not_taken_out_of_a_rule_that_keeps_the_others_and_a_rule_is(
+    tmp_path: Path, entry: str, asks: bool
+) -> None:
+    rest = "- **Place** — where the tide stands.\n- **Hour** — when it was read.\n"
+    files = {
+        "names.md": memory(f"A name has three parts.\n\n- {entry}\n{rest}", "feedback"),
+        "MEMORY.md": "- [Names](names.md)\n",
+    }
+    assert bool(questions_of(tmp_path, files, {"CLAUDE.md": f"# Rules\n\n- {entry}\n"})) is asks
+
+
 def test_a_line_that_nobody_wrote_says_nothing(tmp_path: Path) -> None:
     data = '{"accounts": [' + ", ".join(f'{{"id": "PIER{n}F", "cash": {n}}}' for n in range(900)) + "]}"
     assert asked(tmp_path, "Account: `PIER700F`", repo={"orders.json": data}) == []

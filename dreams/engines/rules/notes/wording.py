@@ -23,6 +23,8 @@ IS_OVER = re.compile(
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
 _SEMICOLON = re.compile(r"(?<=;)\s+")
+_BEHIND_A_LABEL = re.compile(r": | [—–] ")
+LONGEST_LABEL = 4  # words
 LEAST_CLAUSE = 12  # characters: shorter pieces are not understandable alone
 LEAST_WORDS = 4  # of a shortened summary: "Rainy-day idea." is too short
 _LEADING_ON = (
@@ -109,6 +111,11 @@ def ends_open(text: str) -> bool:
 def is_slug(name: str) -> bool:
     """Whether it is written like a file name, with joined words."""
     return " " not in name and ("_" in name or "-" in name)
+
+
+def begins_with_a_label(text: str) -> bool:
+    label, *rest = _BEHIND_A_LABEL.split(text.replace("*", ""), maxsplit=1)
+    return bool(rest) and len(label.split()) <= LONGEST_LABEL
 
 
 def is_labelled(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Concatenate, ParamSpec
 from dreams.engines.rules.notes.bodies import BULLET, REMARK, units, wholes
 from dreams.engines.rules.notes.removing import fates, remove, remove_sentence
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
-from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.notes.wording import begins_with_a_label, sentences
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps.orphans import NO_MEMORY
 from dreams.engines.rules.user_statements.lessons import Gathered
@@ -59,7 +59,7 @@ class Draftsman:
 # --- Inputs ---------------------------------------------------------------------------------------------------------
 
 
-TALLEST, LABEL, MOST_NAMED = 40, 4, 3  # lines of a statement, words of a label, names in a sentence; chosen
+TALLEST, MOST_NAMED = 40, 3  # lines of a statement, names in a sentence; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,6 @@ Family = Callable[[Inputs], Iterator[Question]]
 # --- Units ----------------------------------------------------------------------------------------------------------
 
 _ENTRY = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
-_BEHIND_A_LABEL = re.compile(r": | [—–] ")
 NO_OPTION = Option("none", "Not possible here")  # it is not offered
 
 
@@ -160,9 +159,7 @@ def leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> b
 
 def is_sentence(text: str) -> bool:
     """Whether it ends like one, and begins with no label."""
-    label, *rest = _BEHIND_A_LABEL.split(text.replace("*", ""), maxsplit=1)
-    ends = text.rstrip("*_)").endswith((".", "。", "!"))
-    return ends and not (rest and len(label.split()) <= LABEL)
+    return text.rstrip("*_)").endswith((".", "。", "!")) and not begins_with_a_label(text)
 
 
 def first_of(names: Sequence[str]) -> str:
@@ -192,7 +189,5 @@ def removal_of_sentence(context: Inputs, unit: PlacedText, told: str, note: str,
         return removal(context.draftsman, unit, note, cited)
     if is_index(unit.path):
         return NO_OPTION
-    place = (unit.path, unit.first_line)
-    return context.draftsman.option(
-        "remove", "Remove the sentence", remove_sentence, place, told, note, note, cited
-    )
+    given = ((unit.path, unit.first_line), told, note, note, cited)
+    return context.draftsman.option("remove", "Remove the sentence", remove_sentence, *given)

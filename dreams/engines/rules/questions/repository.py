@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from dreams.engines.linedates import day_in_name
-from dreams.engines.rules.notes.bodies import REMARK
+from dreams.engines.rules.notes.bodies import BULLET, REMARK
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index
-from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.notes.wording import begins_with_a_label, sentences
 from dreams.engines.rules.questions.families import Inputs, is_sentence, leads, leaves_entries, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import KEEP, Citation, Question
@@ -77,8 +77,9 @@ def says_already(context: Inputs) -> Iterator[Question]:
         is_torn = path not in repo.configs and leaves_entries(units, [unit for unit, _ in pairs])
         if not is_index(memory) and _named_elsewhere(context.tree_before.texts[memory], path, pairs):
             continue  # the memory tells where this is from, and keeps it all the same
-        # A repeated fact may belong to its context; a rule is needed once, but not taken out of a long list.
-        if (is_little and is_torn) if is_rule else (is_little or is_torn):
+        is_field = all(begins_with_a_label(unit.text) for unit, _ in pairs if BULLET.match(unit.raw))
+        # A repeated fact may belong to its context; a rule is needed once, but not taken out of a long list or of its fields.
+        if (is_torn and (is_little or is_field)) if is_rule else (is_little or is_torn):
             continue
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
@@ -93,9 +94,7 @@ def _derived(context: Inputs, path: str, pairs: "Sequence[tuple[PlacedText, _Lin
     cited = tuple(
         Citation("repository", line.text[:300], place=path, line_no=line.line_no) for _, line in pairs
     )
-    option = context.draftsman.option(
-        "remove", "Remove what it repeats", _remove_all, pairs=pairs, cited=cited
-    )
+    option = context.draftsman.option("remove", "Remove what it repeats", _remove_all, pairs, cited)
     numbers = sorted({line.line_no for _, line in pairs})
     where = f"in line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
     yield Question(
@@ -112,9 +111,8 @@ def _derived(context: Inputs, path: str, pairs: "Sequence[tuple[PlacedText, _Lin
 def _remove_all(
     rec: Recorder, pairs: "Sequence[tuple[PlacedText, _Line]]", cited: Sequence[Citation]
 ) -> None:
-    for (unit, line), citation in sorted(
-        zip(pairs, cited, strict=True), key=lambda each: -each[0][0].first_line
-    ):
+    both = zip(pairs, cited, strict=True)
+    for (unit, line), citation in sorted(both, key=lambda each: -each[0][0].first_line):
         note = f"{line.path} says it, line {line.line_no}: {quoted(line.text)}."
         remove(rec, unit, "prune", note, fates(unit, "stated", note=note), (citation,))
 
