@@ -339,5 +339,7 @@ def purge(request: Request, pk: int) -> HttpResponse:
         request, f"Removed from {plural(done.texts, 'stored text')}. The audit log has a record of it."
     )
     for why in done.waits:
-        messages.warning(request, f"It is not finished: {why} memoryweb tries again at the next start.")
+        messages.warning(
+            request, f"It is not finished: {why.rstrip('.')}. memoryweb tries again at the next start."
+        )
     return go(request, "project-secrets", pk=pk)
