@@ -9,7 +9,16 @@ from django.db import DatabaseError
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import dreaming, handing_over, host_request_worker, hosts, jobs, login, notify
+from dreams.services import (
+    dreaming,
+    handing_over,
+    host_request_worker,
+    hosts,
+    jobs,
+    login,
+    notify,
+    secret_purge,
+)
 from dreams.services.catching import lifecycle as catching
 from dreams.services.discovery import watching
 from dreams.services.scheduling import scheduler
@@ -37,6 +46,7 @@ def tick() -> str:
         ("failed tasks of the queue", hosts.forget_failures),
         ("expired browser sessions", login.forget_expired),
         ("requests of other hosts", host_request_worker.take),
+        ("unfinished purges", secret_purge.finish_later),
     ):
         try:
             step()
@@ -44,6 +54,11 @@ def tick() -> str:
             log.exception(what)
     report = scheduler.tick()
     return f"{plural(report.evaluated, 'project')} judged, {plural(len(report.started), 'dream')} started"
+
+
+def finish_purges() -> str:
+    """Finishes what a purge had to leave."""
+    return " ".join(secret_purge.resume()) or "nothing to do"
 
 
 def look(folders: list[str]) -> str:

@@ -202,7 +202,7 @@ class SearchText(models.Model):
 
 
 class Purge(models.Model):
-    """One purge. It has the sha256 of texts, never their content; an unfinished one is completed at the next start."""
+    """One purge. It has the sha256 of texts, never their content; an unfinished one is completed later."""
 
     at = models.DateTimeField()
     actor = models.CharField(max_length=150, blank=True)

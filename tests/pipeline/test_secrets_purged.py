@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection
+from django.utils import timezone
+from django_q.models import OrmQ
 
+from dreams import tasks
 from dreams.engines.types import KEEP, Edit, Option, Place, Question as Asked
 from dreams.findings.base import NewFinding
 from dreams.lib.prose.comparing import digest
@@ -467,6 +471,32 @@ def test_a_purge_waits_for_the_journal_and_is_finished_later(
     assert waits.startswith("another process is writing memory files")
     assert recovery.recover().histories == ["Finished a purge of 1 text."]
     assert TOKEN.encode() not in _everywhere(project)
+
+
+@pytest.mark.not_on_postgresql
+def test_a_purge_that_was_cut_off_is_finished_while_the_server_runs(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only the process of its page or command was killed nothing starts anew for months."""
+    _redacted(project)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(history.HistoryStore, "purge", killed)
+        with pytest.raises(KeyboardInterrupt):
+            secret_purge.purge(project, [_id(project)], ME)
+    cache.clear()
+    tasks.tick()
+    assert "purges" not in [task.name() for task in OrmQ.objects.all()], "it may be under way"
+    Purge.objects.update(at=timezone.now() - secret_purge.AGAIN)
+    tasks.tick()
+    tasks.tick()
+    assert [task.name() for task in OrmQ.objects.all()].count("purges") == 1
+    assert tasks.finish_purges() == "Finished a purge of 1 text."
+    assert TOKEN.encode() not in _everywhere(project)
+    assert tasks.finish_purges() == "nothing to do"
 
 
 def _a_journal() -> Path:

@@ -8,6 +8,7 @@ has only sha256s, so that `resume` can finish after a crash at any step.
 Not reached, as the page says: the agent’s transcripts, earlier exports, older backups, and damaged histories that were set aside.
 """
 
+import datetime as dt
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -193,6 +195,18 @@ def resume() -> list[str]:
             else f"Finished a purge of {what}.{_not_seen(made)}"
         )
     return said
+
+
+AGAIN = dt.timedelta(minutes=10)  # between two tries of an unfinished purge; chosen
+
+
+def finish_later(now: dt.datetime | None = None) -> None:
+    """In a separate task, as a large history takes long: what a killed process or another one's work has left unfinished. A purge
+    of this moment is under way."""
+    now = now or timezone.now()
+    left = Purge.objects.filter(done_at__isnull=True).exclude(at__range=(now - AGAIN, now))
+    if any(map(_is_ours, left)) and cache.add("memoryweb:purges", 1, AGAIN.total_seconds()):
+        hosts.enqueue("finish_purges", name="purges")
 
 
 def _is_ours(made: Purge) -> bool:

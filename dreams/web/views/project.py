@@ -340,6 +340,6 @@ def purge(request: Request, pk: int) -> HttpResponse:
     )
     for why in done.waits:
         messages.warning(
-            request, f"It is not finished: {why.rstrip('.')}. memoryweb tries again at the next start."
+            request, f"It is not finished: {why.rstrip('.')}. memoryweb tries again within minutes."
         )
     return go(request, "project-secrets", pk=pk)
