@@ -346,7 +346,11 @@ def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_
     world.put(world.folder(project) / "deploy.md", "Deploys use a token.\n")
     syncing.refresh(project)
     [leak] = secret_purge.find_secrets(project).found
+    history = syncing.history_path(project)
     two.give(project)
+    with two.there():
+        syncing.history_folder().mkdir(parents=True)
+        history.rename(syncing.history_path(project))
     two.accept()
     asked = host_requests.ask(host_requests.to_purge(project, [leak.id], "leaked"), world.ME)
     assert token not in str(asked.given) and leak.id not in str(asked.given)
