@@ -128,6 +128,24 @@ def test_one_change_is_undone_alone(browser: Client, proposal: Proposal) -> None
     assert "Part of it was undone" in text
 
 
+def test_what_was_typed_is_kept_while_boxes_are_ticked_and_where_it_is_refused(
+    browser: Client, proposal: Proposal
+) -> None:
+    address = f"/review/{proposal.public_id}/undo/"
+    typed = {"choose": 1, "reason": "It was wrong", "own_reason": "too short", "never_again": "on"}
+    *_, last = browser.get(address).context["undo"].choices
+    pages = (
+        browser.get(address, {**typed, "hunk": last["value"]}),
+        browser.post(address, {**typed, "hunk": last["value"], "seen": "x"}),
+    )
+    for page in pages:
+        text = page.content.decode()
+        assert 'value="too short"' in text and 'name="never_again" checked' in text
+        assert 'value="It was wrong" checked' in text
+    none = browser.get(address, typed).content.decode()
+    assert all(f'type="hidden" name="{name}"' in none for name in ("reason", "own_reason", "never_again"))
+
+
 @pytest.mark.more
 def test_never_again_is_kept_with_its_reason(browser: Client, proposal: Proposal) -> None:
     hunk = desk.hunk_with(proposal, "reference_runbook")

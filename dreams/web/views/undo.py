@@ -44,12 +44,12 @@ def _answer(request: Request, proposal: Proposal, given: QueryDict) -> HttpRespo
         messages.info(request, str(nothing))
         return SeeOther(address(proposal))
     if request.method != "POST":
-        return _page(request, found)
+        return _page(request, found, given)
     if not found.decisions:
-        return _page(request, found, 422)
+        return _page(request, found, given, 422)
     if request.POST.get("seen") != found.digest:
         messages.error(request, "A file changed since you opened this page. Look at what would happen now.")
-        return _page(request, found, 409)
+        return _page(request, found, given, 409)
     return _carry_out(request, proposal, found)
 
 
@@ -67,7 +67,7 @@ def _asked(proposal: Proposal, given: QueryDict) -> pages.Undo:
 
 def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpResponse:
     reason = (request.POST.get("own_reason") or request.POST.get("reason") or "").strip()
-    reviewer = Actor(actor(request))
+    what = (proposal, Actor(actor(request)), found.selection)
     never_again = "never_again" in request.POST
     new_request = partial(
         host_requests.to_undo, proposal, found.selection, reason=reason, never_again=never_again
@@ -76,14 +76,10 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
         return waits
     try:
         if found.conflicts:
-            made = rollback.propose(
-                proposal, reviewer, found.selection, reason=reason, never_again=never_again
-            )
+            made = rollback.propose(*what, reason=reason, never_again=never_again)
             messages.info(request, "Nothing was written. Solve what is marked, then submit.")
             return SeeOther(address(made))
-        report = rollback.rollback(
-            proposal, reviewer, found.selection, reason=reason, never_again=never_again
-        )
+        report = rollback.rollback(*what, reason=reason, never_again=never_again)
     except Refusal as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
@@ -98,6 +94,9 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     return SeeOther(address(proposal.undoes or proposal))
 
 
-def _page(request: Request, found: pages.Undo, status: int = 200) -> HttpResponse:
+def _page(request: Request, found: pages.Undo, typed: QueryDict, status: int = 200) -> HttpResponse:
+    """`typed` is kept while boxes are ticked, and where the form is refused."""
     chips = () if found.is_redo else CHIPS
-    return render(request, "dreams/undo.html", {"undo": found, "chips": chips}, status=status)
+    kept = {name: typed.get(name, "") for name in ("reason", "own_reason", "never_again")}
+    context = {"undo": found, "chips": chips, "typed": kept}
+    return render(request, "dreams/undo.html", context, status=status)
