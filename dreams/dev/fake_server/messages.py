@@ -270,22 +270,16 @@ def events(reply: ScriptedReply, model: str, counted: Counted) -> Iterator[tuple
     yield "message_stop", {"type": "message_stop"}
 
 
+_AT_START: Json = {"text": "", "thinking": "", "signature": "", "input": {}}
+
+
 def _block_events(index: int, block: Block, piece: int) -> Iterator[tuple[str, Json]]:
-    yield (
-        "content_block_start",
-        {"type": "content_block_start", "index": index, "content_block": _empty(block)},
-    )
+    whole = _whole(block)
+    empty = {**whole, **{name: nothing for name, nothing in _AT_START.items() if name in whole}}
+    yield "content_block_start", {"type": "content_block_start", "index": index, "content_block": empty}
     for delta in _deltas(block, piece):
         yield "content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta}
     yield "content_block_stop", {"type": "content_block_stop", "index": index}
-
-
-def _empty(block: Block) -> Json:
-    if isinstance(block, Text):
-        return {"type": "text", "text": ""}
-    if isinstance(block, Think):
-        return {"type": "thinking", "thinking": "", "signature": ""}
-    return {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}
 
 
 def _deltas(block: Block, piece: int) -> Iterator[Json]:

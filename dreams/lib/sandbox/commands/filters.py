@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.mounts import trouble
+from dreams.lib.sandbox.commands.print_files import opened
 from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.patterns import CLASSES
 from dreams.lib.sandbox.process import CHUNK, MIB, Chunks, Process, Refused, Runner, UsageError, raw
@@ -276,22 +276,15 @@ def wc(name: str, argv: list[str]) -> Runner:
         width = _width(process, args.operands, len(wanted))
         total = _Counts()
         for path in args.operands or ["-"]:
-            counts = _count_one(process, path, wanted)
-            if counts is not None:
+            chunks = opened(process, path)
+            if chunks is not None:
+                counts = _counted(process, chunks, wanted)
                 total.add(counts)
                 yield _row(counts, wanted, width, raw(path) if args.operands else b"")
         if len(args.operands) > 1:
             yield _row(total, wanted, width, b"total")
 
     return run
-
-
-def _count_one(process: Process, path: str, wanted: list[str]) -> _Counts | None:
-    try:
-        return _counted(process, process.chunks(path), wanted)
-    except (OSError, SafeFsError) as error:
-        process.complain(f"{path}: {trouble(error)}")
-        return _Counts() if trouble(error) == "Is a directory" else None
 
 
 def _counted(process: Process, chunks: Iterator[bytes], wanted: list[str]) -> _Counts:

@@ -117,7 +117,7 @@ class _Wanted:
         wanted = choice == "v" or (choice != "q" and len(operands) > 1)
         gap = b""
         for path in operands or ["-"]:
-            chunks = _opened(process, path)
+            chunks = opened(process, path)
             if chunks is None:
                 continue
             shown = b"standard input" if path == "-" else raw(path)
@@ -134,7 +134,7 @@ def _classic(argv: list[str]) -> list[str]:
     return argv
 
 
-def _opened(process: Process, path: str) -> Iterator[bytes] | None:
+def opened(process: Process, path: str) -> Iterator[bytes] | None:
     """Opens an input; a folder can be opened, and gets a heading, but cannot be read."""
     try:
         return process.chunks(path)
