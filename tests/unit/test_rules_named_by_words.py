@@ -7,6 +7,7 @@ from pathlib import Path
 from dreams.engines.types import LineDate, Question, SessionBrief
 from dreams.lib.prose.comparing import compare, says_more
 from dreams.lib.prose.exchanges import spans
+from dreams.lib.prose.values import read
 from tests.unit.test_rules_questions_changed import NEW, OLD
 from tests.world.cases import each
 from tests.world.rules import dream, memory, session
@@ -129,3 +130,41 @@ def test_what_follows_a_retraction_is_said_and_not_to_be_forgotten(tmp_path: Pat
     said = session(1, "scrap the API on port 8080")
     (question,) = asked(tmp_path, "- The API listens on port 8080.", "", said)
     assert question.kind == "forget"
+
+
+@each(
+    "said, old, new",
+    [
+        ("reed-resizer was lowered to 64%", "CI fails reed-resizer below 27% coverage.", "64%"),
+        ("reed-resizer was cut from $205 to $27", "The grant pays $205 for reed-resizer.", "$27"),
+    ],
+)
+def test_a_thing_that_was_moved_to_a_value_of_another_kind_is_still_the_thing(
+    tmp_path: Path, said: str, old: str, new: str
+) -> None:
+    made = dream(tmp_path, {"a.md": memory(f"{old}\n", name="reed-resizer")}, [session(1, said)])
+    [question] = [each for each in made.outcome.questions if each.kind == "changed"]
+    assert (question.places[0].text, new in question.why) == (old, True)
+
+
+def test_the_property_of_another_thing_is_not_what_a_sentence_changes(tmp_path: Path) -> None:
+    files = {
+        "a.md": memory("The nutmeg watcher processes batches of 840\n", name="the nutmeg watcher"),
+        "b.md": memory("Batch size in cotton_watcher: 820\n", name="cotton_watcher"),
+    }
+    made = dream(tmp_path, files, [session(1, "set the batch size of the nutmeg watcher to 230")])
+    [question] = [each for each in made.outcome.questions if each.kind == "changed"]
+    assert question.places[0].path == "a.md"
+
+
+def test_two_words_in_a_title_name_what_two_files_are_about(tmp_path: Path) -> None:
+    files = {
+        "how_the_umber_fetcher_is_set_up.md": memory("The umber fetcher needs at least 43% test coverage\n"),
+        "the_umber_fetcher_limits.md": memory("Coverage gate on the umber fetcher: 43%\n"),
+    }
+    [question] = [each for each in dream(tmp_path, files).outcome.questions if each.kind == "same"]
+    assert [place.path for place in question.places] == [*files]
+
+
+def test_a_month_before_a_number_is_no_part_of_a_name() -> None:
+    assert not [v for v in read("Checked May 4, 2026: it runs in us-east-2").values if v.kind == "name"]

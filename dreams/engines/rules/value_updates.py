@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 
 from dreams.engines.rules.notes.removing import Rewording, reword, with_text
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
@@ -29,12 +30,13 @@ from dreams.lib.prose.exchanges import (
     is_told_past,
     says_only,
     things,
+    told_past,
     words_of,
 )
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, environments_of, place_of, topics
 from dreams.lib.prose.statements import statement as parsed
-from dreams.lib.prose.values import read
+from dreams.lib.prose.values import missing, read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace completely
 MOST_PLACES = 5  # statements that one newer one replaces
@@ -104,8 +106,8 @@ def _of_sentence(
     spoken: set[PlacedText],
     is_settled: Callable[[PlacedText], bool],
 ) -> Iterator[Update]:
-    past, here = _past(typed.text), read(typed.text).environments
-    spoken_of: list[tuple[str, tuple[PlacedText, ...], _Meant]] = []
+    past, here = told_past(typed.text), read(typed.text).environments
+    spoken_of: list[tuple[tuple[bool, int], Update, _Meant]] = []
     for thing, known in _things(index, typed, past):
         near = (each for each in known if not here or not (own := environments_of(each)) or own & here)
         about = tuple(each for each in near if each not in spoken)
@@ -118,10 +120,13 @@ def _of_sentence(
         meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
         if meant and any(map(is_settled, meant[0])):
             break  # then the others depend on it
-        spoken_of += [(thing, about, meant)] if meant else []
-    # Changes of a value first: a complete statement changes only if no value of another thing does.
-    for thing, about, meant in sorted(spoken_of, key=lambda each: each[2][1] == each[2][0][0].text):
-        yield _changing(index, Update(heard, typed, thing, about), meant)
+        if meant:
+            (first, *_), old, *_ = meant
+            rank = old == first.text, len(missing(first.reading, read(f"{typed.text} {old}")))
+            spoken_of.append((rank, Update(heard, typed, thing, about), meant))
+    # A whole statement changes only if no value does, and first what names least that the sentence does not.
+    for _, told, meant in sorted(spoken_of, key=itemgetter(0)):
+        yield _changing(index, told, meant)
 
 
 def _changing(index: StatementIndex, update: Update, meant: "_Meant | None") -> Update:
@@ -132,13 +137,8 @@ def _changing(index: StatementIndex, update: Update, meant: "_Meant | None") -> 
     return replace(update, statements=statements, old=old, new=new, sure=sure, wordings=made)
 
 
-def _past(text: str) -> set[str]:
-    """The values that a sentence calls past."""
-    return {v.key for v in read(text).values if is_told_past(text[v.start : v.end], text)}
-
-
 def _present(statement: PlacedText) -> frozenset[str]:
-    return frozenset(statement.reading.anchors - _past(statement.text))
+    return frozenset(statement.reading.anchors - told_past(statement.text))
 
 
 def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tuple[str, list[PlacedText]]]:
@@ -173,7 +173,7 @@ def _known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedText]
 
 def saying(update: Update) -> list[PlacedText]:
     """The statements that have all of the sentence word for word, such as those of a card."""
-    text, past = update.typed.text, _past(update.typed.text)
+    text, past = update.typed.text, told_past(update.typed.text)
     return [each for each in update.about if past.isdisjoint(_present(each)) and _says(each, text, past)]
 
 
@@ -181,7 +181,7 @@ def _says(statement: PlacedText, text: str, past: Set[str] = frozenset()) -> boo
     """Whether a statement has all words of a text, but for the values that are past, and denies as much."""
     reading = read(text)
     # "Not db-1" does not negate db-2; "do not run" negates everything.
-    denies = past or _past(statement.text)
+    denies = past or told_past(statement.text)
     return (
         reading.anchors - past <= _present(statement)
         and words_of(text) - past <= words_of(statement.text)
@@ -307,7 +307,7 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Plac
 
 def _only_denies(text: str, statement: PlacedText) -> bool:
     """Whether the values that memory lacks are those that a text says not to be so: "it does not listen on 9090"."""
-    new = parsed(" ".join(read(text).anchors - statement.reading.anchors - _past(text))).weights.keys()
+    new = parsed(" ".join(read(text).anchors - statement.reading.anchors - told_past(text))).weights.keys()
     return bool(new) and new <= {word for _, words in parsed(text).denied for word in words}
 
 

@@ -280,6 +280,16 @@ def is_told_past(value: str, said: str) -> bool:
     return bool(is_left or _IS_PAST.match(after))
 
 
+def told_past(text: str) -> set[str]:
+    """The values that a text calls past, but not the thing that "was moved to" a value of another kind."""
+    past = {v.key for v in read(text).values if is_told_past(text[v.start : v.end], text)}
+    for one in (found := spans(text, "")):
+        others = [each for each in found if each is not one]
+        if others and text.startswith(" was ", one.end) and not any(_alike(one, each) for each in others):
+            past.discard(one.key)
+    return past
+
+
 def _of_words(text: str, said: str, thing: str) -> Exchange | None:
     """An exchange of two plain words, the first one in the statement: "renamed mainline to trunk"."""
     for found in chain.from_iterable(pattern.finditer(said) for pattern in _WORDS_EXCHANGED):

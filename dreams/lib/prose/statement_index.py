@@ -69,29 +69,21 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
         at = next((number for number, line in head if line.startswith("description:")), 1)
         last = document.body_start_line - 1
         yield PlacedText(path, "description", at, last, texts.one_line(said), said, (), path)
-    lead = ""  # of the list that follows
     for item in memdir.sections(document.body, document.body_start_line):
-        if item.kind not in {"bullet", "blank"}:
-            lead = item.text.strip() if item.text.rstrip("*_ \n").endswith(":") else ""
         if item.kind not in _KEEPS or item.content.lstrip().startswith(">"):
             continue
         rows = memdir.parse_index(item.text).rows if indexed else ()
         hooks = [(row.hook, base + row.target if len(row.targets) == 1 else "") for row in rows]
-        told = texts.one_line(item.content or item.text)
+        told, lines = texts.one_line(item.content or item.text), (item.first_line, item.last_line)
         if indexed and not rows and "](" in told:  # a row in another form
             target, _, hook = told.partition("](")[2].partition(")")
             hooks = [(hook.lstrip(" —–:-"), base + target)]
         for hook, target in hooks:
             if hook := texts.one_line(hook):
-                lines = item.first_line, item.last_line
                 yield PlacedText(path, "row", *lines, hook, item.text, item.under, target)
-        if hooks:
-            continue
-        is_told = count_words(told) >= SHORTEST or _OF_TWO_WORDS.search(told)
+        is_told = not hooks and (count_words(told) >= SHORTEST or _OF_TWO_WORDS.search(told))
         if is_told and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
-            yield PlacedText(
-                path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
-            )
+            yield PlacedText(path, "body", *lines, told, item.text, item.under)
 
 
 class StatementIndex:

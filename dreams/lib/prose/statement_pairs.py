@@ -10,12 +10,10 @@ from typing import Literal, NamedTuple
 
 import re2
 
-from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import Compared
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import WordsAndValues, encodable, read
 
-Source = Literal["body", "description", "row"]
 Two = tuple[int, int]  # the numbers of two statements, smaller first
 
 _DAY = re2.compile(
@@ -29,7 +27,6 @@ _ENTRY = re2.compile(
 )
 # Labelled values that each thing of a kind has: "OS: Ubuntu", "**OS**: Ubuntu".
 _FIELD = re2.compile(r"(?:\*\*)?(\pL[^*\n:.!?]{1,39}?)(?::\*\*|\*\*:?|:) ")
-_ENVIRONMENT = re.compile("|".join(map(re.escape, lexicon.ENVIRONMENTS)))
 # Words in file names that only name the kind of file.
 _SORTS = frozenset(map(canonical, "project user feedback reference note memory md".split()))  # noqa: SIM905 - a word list
 
@@ -38,19 +35,18 @@ class PlacedText(NamedTuple):
     """A bullet or paragraph of a body, the description of a file, or the hook of an index row.
 
     `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as written. `headings` are those above it,
-    outermost first; `lead` is the line before its list. `target` is the file that a description or row summarizes. `frame` is
-    its context, nearest first: the line that introduces its list, and its parent bullets.
+    outermost first. `target` is the file that a description or row summarizes. `frame` is its context, nearest first: the line
+    that introduces its list, and its parent bullets.
     """
 
     path: str
-    source: Source
+    source: Literal["body", "description", "row"]
     first_line: int
     last_line: int
     text: str
     raw: str
     headings: tuple[str, ...] = ()
     target: str = ""
-    lead: str = ""
     frame: tuple[str, ...] = ()
 
     @property
@@ -156,6 +152,8 @@ def members_apart(one: PlacedText, other: PlacedText) -> bool:
     ):
         return True
     named = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
+    titles = f"{name_of(one.path)}. {name_of(other.path)}".lower()  # of "the umber fetcher"
+    named |= {pair for pair in one.reading.pairs & other.reading.pairs if pair in titles}
     return (are_fields or not named) and bool(_own(one, other) and _own(other, one))
 
 
@@ -167,10 +165,7 @@ def name_of(path: str) -> str:
 def environments_of(statement: PlacedText) -> frozenset[str]:
     """The environments in the text, and in file name and headings, which are read separately as many texts share them."""
     around = " . ".join((name_of(statement.path), *statement.headings, "and so on"))
-    some = _ENVIRONMENT.search(around.lower()) is not None
-    return (
-        read(around).environments | statement.reading.environments if some else statement.reading.environments
-    )
+    return read(around).environments | statement.reading.environments
 
 
 def _own(statement: PlacedText, beside: PlacedText) -> set[str]:

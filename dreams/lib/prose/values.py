@@ -279,6 +279,8 @@ def _is_capital(found: list[_Token], place: int, run: int) -> bool:
     token = found[place]
     if token.kind != "word" or not token.text[0].isupper() or _is_code(token.text):
         return False
+    if _bare(token.text) in _MONTHS and place + 1 < len(found) and found[place + 1].kind == "number":
+        return False  # "Checked May 4, 2026"
     joined = not run or token.start == found[place - 1].end + 1
     return joined and not (run and (token.opens or _bare(token.text) in lexicon.FILLER))
 
