@@ -66,8 +66,9 @@ def _is_personal(subject: Subject, line: CheckedLine) -> bool:
     """Whether a line is about a person; a memory about the user is also reported at its line `type: user`."""
     if _PERSONAL.search(line.text):
         return True
-    document = memdir.parse(subject.after.get(line.path, b""))
-    return line.text.strip() == "type: user" and memdir.memory_type(document, line.path) == "user"
+    if line.text.strip() != "type: user":
+        return False
+    return memdir.memory_type(memdir.parse(subject.after.get(line.path, b"")), line.path) == "user"
 
 
 def _is_bare_correction(hunk: ChangedHunk) -> bool:

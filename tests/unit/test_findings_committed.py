@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from dreams import findings
 from dreams.engines.types import Citation, Fate
+from dreams.findings import committed
+from dreams.findings.base import Subject
 from dreams.findings.directories import between
 from dreams.findings.examining import examine
 from tests.world.cases import each
@@ -20,6 +24,14 @@ def _codes(line: str, scope: str, head: str = HEAD) -> set[str]:
     standing = findings.health(after, scope=scope).findings
     assert told == {one.code for one in standing if one.check == "committed"}
     return told
+
+
+def test_a_memory_is_not_taken_apart_for_each_of_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, parsed = committed.memdir.parse, list[bytes]()
+    monkeypatch.setattr(committed.memdir, "parse", lambda data: parsed.append(data) or real(data))
+    files = {"team/user_anna.md": HEAD.encode() + b"- The till is open.\n" * 300}
+    assert not list(committed.standing(Subject(files, files, ())))
+    assert len(parsed) < 5
 
 
 @each(

@@ -14,7 +14,7 @@ from hypothesis import example, given, strategies as st
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
-from dreams.findings.ledger import facts, keeping, units
+from dreams.findings.ledger import facts, keeping, state, units
 from dreams.findings.ledger.units import units_of
 from dreams.lib.memdir import files_by_word
 from tests.world.cases import each
@@ -570,6 +570,14 @@ PIECES = (
     " ![x](y.png)", " [[my_note]]", " [[note|the other]]", "---\n", "name: ", "\\", "!", "```\n", "    ", "1. ", "É", "ß", "x_y",
     ".", "/", "…", "-", "[x] ", "[debug]",
 )  # fmt: skip
+
+
+def test_what_took_the_place_of_a_statement_is_looked_for_once_in_a_list() -> None:
+    state._newcomers.cache_clear()
+    before = "".join(f"- Box {at} is on floor {at}\n" for at in range(60)).encode()
+    report({"a.md": b"- Lamp 7 is in the hall\n"}, {"a.md": before})
+    found = state._newcomers.cache_info()
+    assert (found.misses, found.hits) == (1, 59)
 
 
 def test_of_a_large_directory_only_files_with_the_words_of_a_statement_that_left_are_taken_apart(monkeypatch):

@@ -78,11 +78,9 @@ class _Hunk:
             if not has_content(text):
                 continue
             units = by_line.get(offset, [])
-            is_frame = FENCE.fullmatch(text) or self.trace.context.is_frame(
-                self.hunk.base_start + offset, text
-            )
-            if not units and is_frame:  # what is inside is checked line by line
-                continue
+            line = self.hunk.base_start + offset
+            if not units and (FENCE.fullmatch(text) or self.trace.context.is_frame(line, text)):
+                continue  # what is inside is checked line by line
             answered: list[tuple[StatementOutcome, Unit | None]] = [(known[unit], unit) for unit in units]
             answered = answered or [(self._by_line_alone(text), None)]
             place = self.hunk.new_start + 1 + min(offset, max(0, len(self.hunk.added) - 1))

@@ -10,7 +10,7 @@ from dreams.findings.base import FateName, Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import swapped
 from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
-from dreams.findings.ledger.units import HEADER, Unit, keys_without_secrets, units_of, words_key
+from dreams.findings.ledger.units import BOOKKEEPING, HEADER, Unit, keys_without_secrets, units_of, words_key
 from dreams.findings.ledger.wordings import LONGEST, WHOLE, has_word, plain_statement, word_forms
 from dreams.lib import memdir
 from dreams.lib.files.text import decode
@@ -47,10 +47,7 @@ NOTES = frozenset(
     }
 )
 
-_BOOKKEEPING = frozenset({
-    "type", "node_type", "modified", "created", "updated", "date", "originsessionid", "origin_session_id",
-    "metadata", "version",
-})  # fmt: skip
+_BOOKKEEPING = BOOKKEEPING - {"pinned"} | {"date", "originsessionid", "origin_session_id", "version"}
 _SLUG = re.compile(r"[\w.-]+")
 _DAY = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b")
 _FULL_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")

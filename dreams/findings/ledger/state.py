@@ -54,6 +54,7 @@ class DirectoryStatements:
     ) -> None:
         self._files, self._units, self._words = files, units, words
         self._placed: dict[str, list[PlacedStatement]] = {}
+        self._keyed: dict[str, Mapping[str, Sequence[PlacedStatement]]] = {}
         self._by_number: dict[str, Mapping[str, Sequence[int]]] = {}
         self._having: dict[str, list[_Place]] = {}
         self._similar: dict[str, list[_Place]] = {}
@@ -83,7 +84,14 @@ class DirectoryStatements:
         """The statements with one of these keys, in one file or all."""
         for key in keys:
             paths = self._by_word.having_all(key) if path is None else {path} & self._files.keys()
-            yield from (placed for each in paths for placed in self._of(each) if placed.unit.key == key)
+            yield from (placed for each in paths for placed in self._by_key(each).get(key, ()))
+
+    def _by_key(self, path: str) -> Mapping[str, Sequence[PlacedStatement]]:
+        if path not in self._keyed:
+            self._keyed[path] = keyed = defaultdict[str, list[PlacedStatement]](list)
+            for placed in self._of(path):
+                keyed[placed.unit.key].append(placed)
+        return self._keyed[path]
 
     @cached_property
     def has_dates(self) -> bool:
@@ -247,9 +255,11 @@ class Locations:
     def __init__(self, path: str, data: bytes | None) -> None:
         self.points: dict[Unit, tuple[Point, ...]] = {}
         self.at: dict[Location, list[tuple[str, Unit]]] = defaultdict(list)
+        self._places: dict[tuple[Location, str], int] = {}
         for unit, location in _located(path, data):
             self.points[unit] = tuple(_points(unit, location))
             for point in self.points[unit]:
+                self._places.setdefault((point.location, point.key), len(self.at[point.location]))
                 self.at[point.location].append((point.key, unit))
 
     @cached_property
@@ -259,8 +269,7 @@ class Locations:
 
     def place_of(self, point: Point) -> int:
         """Its position within its location; -1 if it is not there."""
-        keys = [key for key, _ in self.at.get(point.location, ())]
-        return keys.index(point.key) if point.key in keys else -1
+        return self._places.get((point.location, point.key), -1)
 
 
 @functools.lru_cache(maxsize=512)
@@ -278,6 +287,12 @@ def is_reordered(path: str, before: bytes | None, after: bytes | None, location:
     return old != new and sorted(old) == sorted(new)
 
 
+@functools.lru_cache(maxsize=512)
+def _newcomers(was: Locations, now: Locations, location: Location) -> Sequence[tuple[str, Unit]]:
+    known = {key for key, _ in was.at.get(location, ())}
+    return [each for each in now.at.get(location, ()) if each[0] not in known]
+
+
 class Exchange:
     """Two states of a directory, to find statements that took each other's place."""
 
@@ -292,7 +307,7 @@ class Exchange:
         was, now = (locations_of(path, files.get(path)) for files in (self._before, self._after))
         for point in was.points.get(unit, ()):
             if now.place_of(point) < 0:
-                for key, other in self._newcomers(point, was, now):
+                for key, other in _newcomers(was, now, point.location):
                     # Only these two need every file.
                     moved = self._now(point.key) and self._was(key)
                     if moved and (
@@ -318,10 +333,6 @@ class Exchange:
         points = *was.points.get(unit, ())[:1], *now.points.get(placed.unit, ())[:1]
         innermost = {next(filter(None, reversed(point.location)), "") for point in points} - {""}
         return len(innermost) == 2 and innermost <= was.names & now.names
-
-    def _newcomers(self, point: Point, was: Locations, now: Locations) -> list[tuple[str, Unit]]:
-        known = {key for key, _ in was.at[point.location]}
-        return [each for each in now.at.get(point.location, ()) if each[0] not in known]
 
     def _mutual(self, point: Point, other: Unit, was: Locations, now: Locations) -> bool:
         """Whether the two are exactly in each other's place."""

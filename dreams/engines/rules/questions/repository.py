@@ -75,19 +75,14 @@ def says_already(context: Inputs) -> Iterator[Question]:
         is_rule = is_index(memory) or context.tree_before.is_rule(memory)
         is_little = len(pairs) * LITTLE < told_by[memory]
         is_torn = path not in repo.configs and leaves_entries(units, [unit for unit, _ in pairs])
-        if not is_index(memory) and _named_elsewhere(context.tree_before.texts[memory], path, pairs):
-            continue  # the memory tells where this is from, and keeps it all the same
+        text, name = context.tree_before.texts[memory], PurePosixPath(path).name
+        if not is_index(memory) and text.count(name) > sum(unit.raw.count(name) for unit, _ in pairs):
+            continue  # the memory tells in another line where this is from, and keeps it all the same
         is_field = all(begins_with_a_label(unit.text) for unit, _ in pairs if BULLET.match(unit.raw))
         # A repeated fact may belong to its context; a rule is needed once, but not taken out of a long list or of its fields.
         if (is_torn and (is_little or is_field)) if is_rule else (is_little or is_torn):
             continue
         yield from _derived(context, path, pairs[:MOST_PLACES])
-
-
-def _named_elsewhere(text: str, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> bool:
-    """Whether a memory names the file in a line of its own, not only where it repeats it."""
-    name = PurePosixPath(path).name
-    return text.count(name) > sum(unit.raw.count(name) for unit, _ in pairs)
 
 
 def _derived(context: Inputs, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> Iterator[Question]:
