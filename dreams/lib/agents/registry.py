@@ -1,12 +1,30 @@
-"""Which config folders are read, and by which adapter: so far Claude Code's alone. Pure: no Django."""
+"""The list of agents whose config folders are read. Pure: no Django."""
 
 import glob
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 from dreams.lib.agents.base import AgentSource
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.lib.files.text import is_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """`owns` tells whether a config folder is this agent's; `open` reads it."""
+
+    name: str
+    owns: Callable[[Path], bool]
+    open: Callable[..., AgentSource]
+
+
+#: In the order in which they are asked. Claude Code is last: it also reads a folder no other agent owns.
+AGENTS: list[Agent] = [
+    Agent(ClaudeCode.name, lambda _root: True, ClaudeCode),
+]
+
 
 #: Folders in which nothing is read, by patterns of what is in them; `_OTHERS` only if nothing of `_OURS` is there (Codex has a
 #: history.jsonl, too). With `_SURELY_OURS` it is Claude Code's, even beside a GEMINI.md that leads to CLAUDE.md.
@@ -51,12 +69,14 @@ def why_unread(root: str | os.PathLike[str]) -> str:
 def read(
     root: str | os.PathLike[str],
     *,
-    trusted: Callable[[str], bool] = lambda _folder: False,
-    cwds: Callable[[str], str | None] = lambda _folder: None,
+    trusted: Callable[[str], bool] | None = None,
+    cwds: Callable[[str], str | None] | None = None,
 ) -> AgentSource:
     """The config folder `root`, read by its agent.
 
     `trusted` tells whether the person trusts a project folder's own settings; `cwds` maps transcript folders to the
     working directories the caller knows, so that they are not read again.
     """
-    return ClaudeCode(root, trusted=trusted, cwds=cwds)
+    agent = next(agent for agent in AGENTS if agent.owns(Path(root)))
+    given = {"trusted": trusted, "cwds": cwds}
+    return agent.open(root, **{name: value for name, value in given.items() if value is not None})
