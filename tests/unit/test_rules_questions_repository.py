@@ -76,6 +76,7 @@ def test_what_a_file_of_the_repository_seems_to_say_is_asked(tmp_path: Path, lin
     (question,) = asked(tmp_path, line)
     assert (question.kind, [option.id for option in question.options]) == ("derived", ["remove", "keep"])
     assert question.citations[0].place == file
+    assert question.weight == (0.4 if file == "CLAUDE.md" else 0.2), "configuration is asked about last"
     (edit,) = question.options[0].edits
     assert edit.after is not None and line not in edit.after and OTHER in edit.after
 
