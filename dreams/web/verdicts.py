@@ -123,22 +123,21 @@ def pop(request: Request, proposal: Proposal, reviewer: Actor) -> list[Hunk]:
 
 
 def _put_back(proposal: Proposal, hunks: dict[int, Hunk], before: Sequence[Before], reviewer: Actor) -> None:
+    """`hunks` of the whole step, as they were last seen; refused if somebody else decides on them at the same moment."""
     if not before:
         return
-    if before[0]["verdict"] == Hunk.Verdict.EDITED:
-        for one in before:
-            review.edit(
-                proposal, hunks[one["pk"]], blobs.get_text(one["edited"]), reviewer, reason=one["reason"]
-            )
-        return
-    reason = before[0]["reason"]
-    review.decide(
-        proposal,
-        [hunks[b["pk"]] for b in before],
-        Hunk.Verdict(before[0]["verdict"]),
-        reviewer,
-        reason=reason,
-    )
+    verdict, reason = Hunk.Verdict(before[0]["verdict"]), before[0]["reason"]
+    for some in [[one] for one in before] if verdict == Hunk.Verdict.EDITED else [before]:
+        chosen = {one["pk"]: hunks[one["pk"]] for one in some}
+        operations = {hunk.operation_id for hunk in chosen.values() if hunk.operation_id}
+        seen = [hunk for pk, hunk in hunks.items() if pk in chosen or hunk.operation_id in operations]
+        if verdict == Hunk.Verdict.EDITED:
+            typed = blobs.get_text(some[0]["edited"])
+            [hunk] = chosen.values()
+            decided = review.edit(proposal, hunk, typed, reviewer, reason=some[0]["reason"], seen=seen)
+        else:
+            decided = review.decide(proposal, [*chosen.values()], verdict, reviewer, reason=reason, seen=seen)
+        hunks.update((hunk.pk, hunk) for hunk in decided if hunk.pk in hunks)
 
 
 def _steps(request: Request, proposal: Proposal) -> list[UndoStep]:

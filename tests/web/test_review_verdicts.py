@@ -131,6 +131,26 @@ def test_an_undo_leaves_what_another_person_decided_since(browser: Client, propo
     assert (hunk.verdict, hunk.decided_by) == ("rejected", "ada")
 
 
+@pytest.mark.parametrize("was", ["pending", "edited"])
+def test_an_undo_leaves_what_another_person_decides_at_the_same_moment(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch, was: str
+) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    if was == "edited":
+        post(browser, proposal, "edit", about(hunk, text="Likes brief answers.\n"))
+    post(browser, proposal, "decide", about(hunk, verdict="approved"))
+    put_back = verdict_steps._put_back
+
+    def beside_another(*given: Any) -> None:
+        review.decide(proposal, [hunk], Hunk.Verdict.REJECTED, review.Actor("ada"))
+        put_back(*given)
+
+    monkeypatch.setattr(verdict_steps, "_put_back", beside_another)
+    assert post(browser, proposal, "take-back", {}).status_code == 409
+    hunk.refresh_from_db()
+    assert (hunk.verdict, hunk.decided_by) == ("rejected", "ada")
+
+
 @pytest.mark.parametrize("button", ["one decision", "all", "edit", "redact"])
 def test_of_two_people_who_decide_at_the_same_moment_the_later_is_told(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch, button: str
