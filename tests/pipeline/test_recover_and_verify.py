@@ -569,10 +569,10 @@ def test_the_projects_page_says_that_its_history_is_damaged_and_sets_it_aside(
 @pytest.mark.not_on_postgresql
 @pytest.mark.parametrize("part", [False, True])
 def test_what_was_written_since_the_copy_of_a_database_that_is_back_is_approved(
-    project: Project, part: bool
+    project: Project, part: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with a copy from before an update: the journal knows more than it. Nothing that is on disk waits for a verdict, which
-    could be a rejection."""
+    could be a rejection; nor if recording it was cut off once."""
     proposal = world.three_changes(project)
     with closing(sqlite3.connect(":memory:")) as kept:
         connection.ensure_connection()
@@ -584,6 +584,13 @@ def test_what_was_written_since_the_copy_of_a_database_that_is_back_is_approved(
         kept.backup(connection.connection)
     proposal.refresh_from_db()
     assert proposal.state == "open" and not Hunk.objects.exclude(verdict="pending").exists()
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(syncing, "sync", die)
+        recovery.recover()
     recovery.recover()
     proposal.refresh_from_db()
     assert proposal.state == ("open" if part else "applied")

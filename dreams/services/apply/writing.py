@@ -290,8 +290,9 @@ def _record_what_was_applied() -> list[str]:
                 f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal has a record of it."
             )
             continue
-        said += record_result(proposal, entry.result, entry.meta)
+        # First, as what is recorded is not looked at again, should a crash come between.
         _approved_in_a_newer_database(proposal, entry.meta)
+        said += record_result(proposal, entry.result, entry.meta)
         close_if_done(proposal)
         auditlog.record("apply.recovered", about=proposal, batch=entry.plan_id)
         said.append(f"{entry.plan_id} was on disk and is now in the database too.")
