@@ -320,6 +320,22 @@ def test_one_sent_by_hand_and_one_that_is_due_at_the_same_moment_are_one(
     assert len(hook.posts) == 1
 
 
+def test_a_first_one_that_is_cut_off_is_not_said_to_be_sent_again(
+    project: Project, hook: PostServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    world.three_changes(project)
+    now = timezone.now()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(notify, "post", die)
+        daily(now)
+    assert Channel.objects.get().error == ""
+    assert notify.send(now, actor="owner") == {"webhook": notify.UNDER_WAY}
+    assert notify.send(now + dt.timedelta(minutes=6), actor="owner") == {"webhook": ""}
+
+
 def test_one_sent_by_hand_and_a_retry_at_the_same_moment_are_one(
     project: Project, hook: PostServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

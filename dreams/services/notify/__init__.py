@@ -23,7 +23,7 @@ from typing import IO
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
 from django.utils import timezone
 
 from dreams import conf
@@ -155,7 +155,8 @@ DAY = dt.timedelta(days=1)  # the longest time between two tries; chosen
 RETRY = dt.timedelta(minutes=15)  # doubled with each failure, up to a day; chosen
 #: A sending process may be killed; after this time another one may send.
 LEASE = dt.timedelta(minutes=5)
-SENDING = "It is being sent again."  # the error meanwhile, which tells the lease from a pause after a failure
+#: The error of one that failed while it is tried again, which tells the lease from a pause after a failure.
+SENDING = "It is being sent again."
 UNDER_WAY = "It is being sent already. If that was stopped, it can be sent again after 5 minutes."
 
 
@@ -210,7 +211,8 @@ def _send_by_hand(row: Channel, to: str, now: dt.datetime, actor: str) -> str:
 
 
 def _claim(row: Channel, may_send: Q, now: dt.datetime) -> bool:
-    return bool(Channel.objects.filter(may_send, pk=row.pk).update(next_at=now + LEASE, error=SENDING))
+    error = Case(When(failures__gt=0, then=Value(SENDING)), default=Value(""))
+    return bool(Channel.objects.filter(may_send, pk=row.pk).update(next_at=now + LEASE, error=error))
 
 
 def _each(names: Iterable[str], now: dt.datetime, period: dt.timedelta | None) -> dict[str, str]:
