@@ -168,8 +168,12 @@ def test_the_first_that_a_person_refuses_of_what_it_would_have_applied_ends_the_
     assert Sentences.of([entry]).sentence(entry).endswith("ended, because owner refused one.")
     page = unescape(browser.get("/").content.decode()).partition('id="passed"')[2]
     assert ENDED[:-1] in page and said in page
+    assert (
+        "The first one that you undo, reject or edit ends the policy."
+        in browser.get("/settings/").content.decode()
+    )
     told = digest.collect(timezone.now())
-    assert "1 policy ended" in told.subject and f"{ENDED} {said} owner" in told.as_text()
+    assert "1 policy ended" in told.subject and f"{ENDED} {said[:-1]} (owner)." in told.as_text()
     later = told.at + dt.timedelta(days=1)
     assert not digest.collect(later, told.at).ended, "it is told once"
     before = on_disk(project)

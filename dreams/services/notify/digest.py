@@ -188,7 +188,7 @@ def _ended(since: dt.datetime, base: str) -> Iterator[DigestItem]:
     """Earned policies that the refusal or undo of a change ended."""
     for found in earned.ended_since(since, ""):
         name, row = found["name"], found["row"]
-        why = f"{name} are no longer applied without asking. {row.note} {row.changed_by}"
+        why = f"{name} are no longer applied without asking. {row.note.removesuffix('.')} ({row.changed_by})."
         yield DigestItem(f"policy-{row.pk}", "", row.changed_at, _url(base, "settings"), why=why)
 
 
