@@ -86,6 +86,8 @@ def test_a_nested_object_of_a_broken_line_is_never_taken_for_a_record(tmp_path: 
         (b"\0" * 9, "NUL"),
         (b"\xff\xfe", "not JSON"),
         (b'{"a":' * 100_000, "deeply"),
+        # Read as JSON, but too deep to be looked through.
+        (b'{"a":"\\ud800","b":' + b"[" * 700 + b"]" * 700 + b"}", "deeply"),
     ],
 )
 def test_a_garbage_line_is_counted_and_skipped_with_its_place(tmp_path: Path, junk: bytes, word: str) -> None:

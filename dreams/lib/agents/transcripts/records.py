@@ -208,17 +208,22 @@ def objects(raw: Buffer) -> Iterator[tuple[int, dict[str, Json] | str]]:
         yield 0, "only NUL bytes (the file was not fully written)"
     while pos < len(text):
         try:
-            value, end = _parse(text, pos)
+            found, end = _read(text, pos)
         except (ValueError, RecursionError) as error:
             too_deep = isinstance(error, RecursionError)
             yield _byte_at(text, pos), "nested too deeply" if too_deep else f"not JSON: {str(error)[:80]}"
-            pos, value = _whole_object_after(text, pos)
+            pos, found = _whole_object_after(text, pos)
             end = len(text)
             if pos == end:
                 return
-        found = with_texts(value, scrub, keys=True) if isinstance(value, dict) else "not a JSON object"
         yield _byte_at(text, pos), found
         pos = _skip_blank(text, end)
+
+
+def _read(text: str, pos: int) -> tuple[dict[str, Json] | str, int]:
+    """The object or the reason, and where it ends. Raises ValueError or RecursionError."""
+    value, end = _parse(text, pos)
+    return with_texts(value, scrub, keys=True) if isinstance(value, dict) else "not a JSON object", end
 
 
 def _skip_blank(text: str, pos: int) -> int:
@@ -231,7 +236,7 @@ def _byte_at(text: str, pos: int) -> int:
     return len(text[:pos].encode("utf-8", "surrogateescape"))
 
 
-def _whole_object_after(text: str, pos: int) -> tuple[int, Json]:
+def _whole_object_after(text: str, pos: int) -> tuple[int, dict[str, Json] | str]:
     """The record that follows a half-written one on the same line: it must reach to the end of the line.
 
     After a nested object the outer one's closing braces would remain, so it is never mistaken for a record.
@@ -240,12 +245,12 @@ def _whole_object_after(text: str, pos: int) -> tuple[int, Json]:
         if tried >= _MAX_STARTS:
             break
         try:
-            value, end = _parse(text, found.start())
+            value, end = _read(text, found.start())
         except (ValueError, RecursionError):
             continue
         if _skip_blank(text, end) == len(text):
             return found.start(), value
-    return len(text), None
+    return len(text), ""
 
 
 def scrub(text: str) -> str:
