@@ -97,6 +97,9 @@ def test_an_error_is_told_in_a_line_and_the_next_value_is_tried(world: World) ->
     assert answer.output == 'jq: error: Cannot index number with string ("a")\n2\n'
     assert world.run("echo '{' | jq .").exit_code == 2
     assert world.run("echo 1 | jq '.a |'").exit_code == 3
+    key, deep = f"ghp_{'a1B2' * 9}", "[" * 700 + "]" * 700  # read as JSON, but too deep to be looked through
+    answer = world.run(f"""echo '{{"key":"{key}","deep":{deep}}}' | jq -c .key""")
+    assert (answer.output, answer.exit_code) == ("jq: error: a value nested too deeply\n", 2)
 
 
 @pytest.fixture(scope="module")

@@ -232,5 +232,9 @@ def test_no_half_of_a_secret_is_shown_and_no_other_text_of_one(tmp_path: Path) -
     made.tree.close()
 
 
+def test_a_file_named_like_the_input_of_a_command_is_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert ask(tmp_path, "Read", file_path="-").startswith("Not done: No such file or directory")
+
+
 def test_what_is_wrong_with_a_pattern_is_told_in_plain_text(tmp_path: Path) -> None:
     assert ask(tmp_path, "Grep", pattern="(((") == "Not done: missing ): ((("

@@ -61,6 +61,9 @@ def jq(name: str, argv: list[str]) -> Runner:
         except ValueError as error:
             process.complain(f"error: {error}", 2)
             return
+        except RecursionError:
+            process.complain("error: a value nested too deeply", 2)
+            return
         if args.has("e") and not process.status:
             process.status = int(last[0] is None or last[0] is False) if last else 4
 
@@ -200,10 +203,7 @@ def _several(process: Process, text: str) -> Iterator[Any]:
     at = 0
     while found := _VALUE.search(text, at):
         process.meter.tick()
-        try:
-            value, at = _DECODER.raw_decode(text, found.start())
-        except RecursionError:
-            raise ValueError("a value nested too deeply") from None
+        value, at = _DECODER.raw_decode(text, found.start())
         yield _masked(process, value, text[found.start() : at])
 
 

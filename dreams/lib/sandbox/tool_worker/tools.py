@@ -146,7 +146,7 @@ def _count(given: Mapping[str, Any], key: str, default: int, most: int) -> int:
 
 
 def _read(process: Process, given: Mapping[str, Any]) -> str:
-    path = _text(given, "path" if "path" in given else "file_path")
+    path = normal(_text(given, "path" if "path" in given else "file_path"))
     first = max(1, _count(given, "offset", 1, 10**9))
     last = first + _count(given, "limit", DEFAULT_LINES, 100_000) - 1
     shown: list[str] = []
