@@ -108,8 +108,8 @@ def test_neither_headers_nor_telemetry_of_the_environment_reach_a_server(
     monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE", "content")
     run = kit.dream(tmp_path, [kit.READ, say("Done.")], server={"keys": [DUMMY_KEY]})
     assert run.error == "" and "made-up-word" not in repr([seen.headers for seen in run.server.seen])
-    made = client._made(endpoint({"ANTHROPIC_BASE_URL": run.server.url}), kit.QUICK)
-    assert not made.open_telemetry["traces"]["enabled"]
+    with client.Client(endpoint({"ANTHROPIC_BASE_URL": run.server.url}), kit.QUICK) as opened:
+        assert not opened._ready().open_telemetry["traces"]["enabled"]
 
 
 def test_options_that_only_anthropic_knows_are_sent_to_it_alone(
