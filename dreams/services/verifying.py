@@ -23,6 +23,7 @@ from dreams.models.prepared import prepared
 from dreams.services import auditlog
 from dreams.services.apply import writing
 from dreams.services.auditlog import Actor
+from dreams.services.blobs import NOTHING
 from dreams.services.hosts import host
 from dreams.services.memories import syncing
 
@@ -160,7 +161,8 @@ def _unread(what: str, path: Path, error: OSError) -> Damage:
 
 def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:
     kept = Blob.objects.filter(sha256=OuterRef("sha256"))
-    lost = versions.exclude(Exists(kept)).select_related("memory__project").order_by("pk")
+    lost = versions.exclude(sha256=NOTHING).exclude(Exists(kept))
+    lost = lost.select_related("memory__project").order_by("pk")
     for version in lost.iterator(chunk_size=CHUNK):
         yield Damage(
             f"version {version.sha256} of {version.memory} is not in the database",
@@ -226,7 +228,7 @@ def lost_history(project: Project) -> LostHistory | None:
     begun_at = last[1] if last and last[2] == "history.begun_anew" and not damage else None
     if begun_at is None and not damage and not is_missing(project):
         return None
-    versions = Version.objects.filter(memory__project=project).exclude(sha256="")
+    versions = Version.objects.filter(memory__project=project).exclude(sha256__in=("", NOTHING))
     without = versions.exclude(Exists(Blob.objects.filter(sha256=OuterRef("sha256"))))
     return LostHistory(begun_at, without.count(), damage, is_unread)
 

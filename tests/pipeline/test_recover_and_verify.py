@@ -615,10 +615,15 @@ def test_verify_opens_each_journal_once(project: Project, monkeypatch: pytest.Mo
     assert checked == len(opened) > 0
 
 
-def test_the_text_of_an_empty_memory_cannot_be_lost() -> None:
-    empty = blobs.put(b"")
-    Blob.objects.all().delete()
-    assert blobs.get(empty) == b""
+def test_the_text_of_an_empty_memory_cannot_be_lost(project: Project) -> None:
+    """Nor is it said to be, as an import would not bring its row back."""
+    (world.folder(project) / "empty.md").write_bytes(b"")
+    syncing.refresh(project)
+    assert Blob.objects.filter(size=0).delete()[0]
+    assert blobs.get(blobs.NOTHING) == b""
+    assert call("verify")["problems"] == []
+    shutil.rmtree(syncing.history_path(project))
+    assert (lost := verifying.lost_history(project)) and lost.texts == 0
 
 
 def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:
