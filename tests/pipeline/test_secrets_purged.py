@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.cache import cache
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 from django_q.models import OrmQ
@@ -22,6 +23,7 @@ from dreams.engines.types import KEEP, Edit, Option, Place, Question as Asked
 from dreams.findings.base import NewFinding
 from dreams.lib.prose.comparing import digest
 from dreams.lib.storage import history, journal
+from dreams.management.base import Refused
 from dreams.management.commands.secrets import Command
 from dreams.models import (
     AuditEntry,
@@ -557,8 +559,11 @@ def test_a_purge_is_not_finished_while_the_history_is_somewhere_else(
     """As after a move to another machine, before its folder is copied, too."""
     _redacted(project)
     os.rename(syncing.history_path(project), tmp_path / "elsewhere")
-    [waits] = secret_purge.purge(project, [_id(project)], ME).waits
-    assert waits.startswith(f"{syncing.history_path(project)} is missing")
+    with pytest.raises(
+        CommandError, match=r"It may have the texts where it is now\. `recover` tries again\."
+    ) as told:
+        call_command("secrets", str(project.pk), "--purge", _id(project))
+    assert f"{syncing.history_path(project)} is missing" in str(told.value)
     assert verifying.lost_histories(), "nothing hides that it is lost"
     [waits] = secret_purge.resume()
     assert waits.startswith("A purge of 1 text is not finished")

@@ -36,7 +36,8 @@ class Command(base.Command):
         if options["purge"]:
             done = secret_purge.purge(project, options["purge"], named.me(), reason=options["reason"])
             if done.waits:
-                raise base.Refused(f"It is not finished: {'; '.join(done.waits)} `recover` tries again.")
+                why = "; ".join(done.waits).rstrip(".")
+                raise base.Refused(f"It is not finished: {why}. `recover` tries again.")
             result["purged"] = done.texts
         if options["redact"]:
             made = secret_purge.propose(project, named.me())
