@@ -560,7 +560,7 @@ def test_a_purge_is_not_finished_while_the_history_is_somewhere_else(
     _redacted(project)
     os.rename(syncing.history_path(project), tmp_path / "elsewhere")
     with pytest.raises(
-        CommandError, match=r"It may have the texts where it is now\. `recover` tries again\."
+        Refused, match=r"It may have the texts where it is now\. `recover` tries again\."
     ) as told:
         call_command("secrets", str(project.pk), "--purge", _id(project))
     assert f"{syncing.history_path(project)} is missing" in str(told.value)
