@@ -134,6 +134,8 @@ _ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){3}")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _SPREAD = re.compile(r"(?<!\w)(?:\w[ .·_-]){5,}\w(?!\w)")
 _JOINED = re.compile(r"(?<![\w/])[A-Za-z]{2,}(?:[_.·*~|-][A-Za-z]{2,}){3,}")
+# In a sentence, not in code or a link.
+_IN_PROSE = re.compile(rf"(?<!\S){_JOINED.pattern}(?![^\s.,;!?])")
 _LEET = re.compile(r"[A-Za-z][0-9@$!|]+[A-Za-z]|[0-9@$!|][A-Za-z]+[0-9@$!|]")
 _DIGITS = str.maketrans("0134578@$!|", "oieastbasii")
 _DIGITS_L = str.maketrans("0134578@$!|", "oleastbasll")
@@ -157,12 +159,18 @@ def uncovered(text: str) -> Iterator[str]:
         yield _ESCAPED.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
     if _SPREAD.search(text):
         yield _close_up(text)
+    if _IN_PROSE.search(text):
+        yield _IN_PROSE.sub(_apart, text)
     if len(_LEET.findall(text)) >= 2:
         yield text.translate(_DIGITS)
         yield text.translate(_DIGITS_L)
     if not _COMMON.search(text):
         yield from _turned(text)
     yield from filter(None, _decoded(text))
+
+
+def _apart(name: re.Match[str]) -> str:
+    return re.sub("[^A-Za-z]", " ", name[0])
 
 
 def _close_up(text: str) -> str:
@@ -269,7 +277,7 @@ class Steering:
 @functools.lru_cache(maxsize=MOST_KEPT)
 def told(text: str) -> tuple[Steering, ...]:
     """What holds somewhere in one line, each code once, and what it says behind a disguise."""
-    names = [re.sub("[^A-Za-z]", " ", each) for each in _JOINED.findall(text[:MOST])]  # anybody can read them
+    names = map(_apart, _JOINED.finditer(text[:MOST]))  # anybody can read them
     spelled = {code: words for each in names for code, words in said(each).items() if code in SPOKEN}
     found = spelled | said(text)
     # Another reading of the line may order what the line itself does not.
