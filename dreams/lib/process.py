@@ -52,10 +52,12 @@ def is_alive(pid: int, start_time: float | None = None) -> bool:
     """Whether a process with this PID runs and, if `start_time` is known, started then.
 
     A zombie is dead. A process we may not inspect (another user's) exists, so it counts as alive: a lock respected
-    for too long costs a wait, a stolen one costs a memory.
+    for too long costs a wait, a stolen one costs a memory. We wrote down the start of our own ones, which are never hidden.
     """
-    if not (0 < pid <= _LARGEST_PID and psutil.pid_exists(pid)):
+    if not 0 < pid <= _LARGEST_PID:
         return False
+    if not psutil.pid_exists(pid):
+        return start_time is None and _is_hidden(pid)
     try:
         process = psutil.Process(pid)
         if process.status() in _DEAD:
@@ -65,6 +67,16 @@ def is_alive(pid: int, start_time: float | None = None) -> bool:
         return False
     except psutil.AccessDenied:
         return True
+
+
+def _is_hidden(pid: int) -> bool:
+    """Whether it is another user's, and the system does not show those (`hidepid` of /proc)."""
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        # A thread's number gives the same error, but has its folder.
+        return isinstance(error, PermissionError) and not os.path.lexists(f"/proc/{pid}")
+    return False
 
 
 def _start_time(process: psutil.Process) -> float:

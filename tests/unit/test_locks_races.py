@@ -317,6 +317,16 @@ def test_a_process_is_known_by_pid_and_start_time():
     assert process.is_alive(os.getppid())
 
 
+def test_a_process_of_another_user_that_the_system_hides_is_alive(monkeypatch):
+    def refused(pid: int, signal: int) -> None:
+        raise PermissionError
+
+    # As of `hidepid`: there is no folder of it, but the system says that it is not ours.
+    monkeypatch.setattr(os, "kill", refused)
+    assert process.is_alive(NOBODY)
+    assert not process.is_alive(NOBODY, 5.0), "ours are never hidden"
+
+
 def test_a_zombie_is_dead():
     child = os.fork()
     if child == 0:
