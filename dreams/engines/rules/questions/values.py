@@ -309,7 +309,7 @@ def _conflict(asking: Inputs, index: StatementIndex, pair: TwoValues) -> Iterato
 def _with_unit(text: str, value: str) -> str:
     """ "0 times", where the text has the unit behind the number."""
     behind = re.search(rf"(?<!\w){re.escape(value)} \w+", text) if value[-1:].isdigit() else None
-    return behind[0] if behind and read(behind[0]).values[0].unit else value.strip("`")
+    return behind[0] if behind and any(each.unit for each in read(behind[0]).values[:1]) else value.strip("`")
 
 
 def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:

@@ -196,7 +196,10 @@ class Sessions:
         known = self._read.get(session)
         if known is None:
             known = self._read[session] = self._opened(session)
-            self._forget_the_oldest()
+            while len(self._read) > 1 and (
+                len(self._read) > KEPT or sum(len(each.units) for each in self._read.values()) > MOST_UNITS
+            ):
+                self._read.popitem(last=False)
         self._read.move_to_end(session)
         return known
 
@@ -207,9 +210,3 @@ class Sessions:
         except (OSError, safefs.SafeFsError) as error:
             why = getattr(error, "strerror", None) or error
             raise ValueError(f"the transcript {session[:200]!r} cannot be read: {why}") from error
-
-    def _forget_the_oldest(self) -> None:
-        while len(self._read) > 1 and (
-            len(self._read) > KEPT or sum(len(known.units) for known in self._read.values()) > MOST_UNITS
-        ):
-            self._read.popitem(last=False)

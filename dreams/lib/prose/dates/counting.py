@@ -5,7 +5,7 @@ import re
 
 from dreams.lib.prose.dates import calendars, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY
-from dreams.lib.prose.dates.context import Context
+from dreams.lib.prose.dates.context import Context, DateSpan
 from dreams.lib.prose.dates.vocabulary import DayReading, Reference, Table, chosen, leave
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
@@ -120,10 +120,11 @@ def joins(text: str, before: str) -> bool:
     return not text.strip().lower().startswith("and") or bool(_BETWEEN.search(before))
 
 
-def is_half(text: str, before: str, after: str) -> bool:
-    """Whether `text` is one end of a range whose other end is not understood: "Aug 8 - Aug 12, 2014", "2014-08-08 to today"."""
-    begins = _OPEN.match(after) and (_FROM.search(before) or _MONTH.search(text))
-    return bool(begins or _ENDS.search(before))
+def is_half(context: Context, span: DateSpan) -> bool:
+    """Whether it is one end of a range whose other end is not understood: "Aug 8 - Aug 12, 2014", "2014-08-08 to today"."""
+    before, after = context.before(span.start), context.text[span.end : span.end + 40]
+    begins = _OPEN.match(after) and (_FROM.search(before) or _MONTH.search(span.text))
+    return span.granularity != "range" and bool(begins or _ENDS.search(before))
 
 
 def range_of(start: dt.date, end: dt.date, word: str) -> DayReading:

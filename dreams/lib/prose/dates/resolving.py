@@ -77,7 +77,7 @@ def _with_ranges(context: Context, found: list[DateSpan]) -> list[DateSpan]:
             kept[-1:] = _joined(context, last, span)
         else:
             kept.append(span)
-    return [span for span in kept if span.standing != "shown" and not _is_half(context, span)]
+    return [span for span in kept if span.standing != "shown" and not counting.is_half(context, span)]
 
 
 def _joined(context: Context, first: DateSpan, last: DateSpan) -> list[DateSpan]:
@@ -90,11 +90,6 @@ def _joined(context: Context, first: DateSpan, last: DateSpan) -> list[DateSpan]
         return []
     span = _span(context, first.start, last.end, reading)
     return [span if first.told else replace(span, standing=first.standing)]
-
-
-def _is_half(context: Context, span: DateSpan) -> bool:
-    around = context.before(span.start), context.text[span.end : span.end + 40]
-    return span.granularity != "range" and counting.is_half(span.text, *around)
 
 
 def _reference(reference: dt.datetime | dt.date) -> Reference:
