@@ -42,6 +42,18 @@ def test_what_denies_a_number_of_memory_is_asked_about_and_not_learnt_beside_it(
     assert made.after != made.before and made.outcome.questions == []
 
 
+def test_what_somebody_wants_remembered_is_learnt_though_it_denies_a_number_that_memory_has(tmp_path: Path):
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory("- A build has 0 warnings, and 4 workers.\n")}
+    for number, said in enumerate(
+        [
+            "Remember that export number 0 must never run before 04:00 UTC.",
+            "we never deploy with fewer than 4 reviewers any more",
+        ]
+    ):
+        made = dream(tmp_path / str(number), files, [session(1, said)])
+        assert made.after != made.before and made.outcome.questions == []
+
+
 @each(
     "after",
     [

@@ -12,7 +12,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from dreams.engines.rules.notes.removing import Rewording, reword, with_text
-from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
+from dreams.engines.rules.notes.tree import Recorder, is_log
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.user_statements.phrases import TASK, looks_secret
 from dreams.engines.rules.user_statements.prompts import Heard
@@ -421,9 +421,12 @@ def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[
     if not changes and not learns:
         return done, unsure
     index = StatementIndex({path: text for path, text in rec.tree.texts.items() if not is_log(path)})
+    wanted = "\n".join(wish.quote for each in heard for wish in each.wishes if wish.fact)
     for typed in (typed for each in heard for typed in each.typed if typed.changes):
         told = read(typed.text)
-        if told.denials and any(each.is_measured and index.with_words([each.key]) for each in told.values):
+        numbers = {each.key for each in told.values if each.is_measured} if told.denials else set()
+        known = (each.reading.terms.keys() for number in numbers for each in index.with_words([number]))
+        if typed.quote not in wanted and any((told.terms.keys() & words) - numbers for words in known):
             unsure |= {typed.text, typed.quote}  # "we don't use port 9090 any more"
     for each in list(updates(index, heard)):
         rec.report.checkpoint()
@@ -437,14 +440,9 @@ def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[
 
 
 def _write(rec: Recorder, each: Update) -> bool:
-    if not all(is_free(rec.tree, wording.statement.path) for wording in each.wordings):
+    if not all(rec.tree.rewordable(wording.statement.path) for wording in each.wordings):
         return False
     quote, note = each.typed.quote, "You said that it has changed."
     made = reword(rec, each.wordings, each.heard.reason(quote), note, (each.heard.citation(quote),))
     rec.count("updated", made)
     return made
-
-
-def is_free(tree: Tree, path: str) -> bool:
-    """Whether a value in the file may be changed without asking; this includes team memory."""
-    return path in tree.indexes() if is_index(path) else tree.free(path, team=True)

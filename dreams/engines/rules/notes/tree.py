@@ -75,6 +75,10 @@ class Tree:
             and not self.settled(path)
         )
 
+    def rewordable(self, path: str) -> bool:
+        """Whether a value in the file may be changed without asking; this includes team memory."""
+        return path in self.indexes() if is_index(path) else self.free(path, team=True)
+
     def memories(self) -> list[str]:
         """All topic files, including shared and pinned ones, without indexes and logs."""
         return [path for path in sorted(self.texts) if not is_index(path) and not is_log(path)]

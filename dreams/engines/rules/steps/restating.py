@@ -15,7 +15,6 @@ from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.phrases import DOUBTFUL
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.statements import Stated
-from dreams.engines.rules.value_updates import is_free
 from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
@@ -97,7 +96,7 @@ class _Lines:
 def _lines_of(tree: Tree) -> Iterator[PlacedText]:
     """Lines of memories and indexes, descriptions, and hooks of rows."""
     for path in sorted(
-        path for path in tree.texts if not is_log(path) and not is_team(path) and is_free(tree, path)
+        path for path in tree.texts if not is_log(path) and not is_team(path) and tree.rewordable(path)
     ):
         for unit in standing_lines(path, tree.document(path)):
             if not is_index(path) or not memdir.parse_index(unit.raw).rows:
