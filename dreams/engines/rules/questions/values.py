@@ -131,15 +131,21 @@ def as_history(
     for each in meant:
         has_it = (said for said in sentences(each.text) if with_text(each._replace(text=said), old, new))
         said = next(has_it, each.text)
-        ends = (value.end for value in read(said).values if value.unit and surface(said, value) == old)
-        unit = next((found[0] for end in ends if (found := _UNIT.match(said, end))), "")
-        note = f" ({until}; now {new}{unit})."
+        note = f" ({until}; now {new}{_unit_of(said, old)})."
         wordings.append(Rewording(each, each.text.replace(said, said.rstrip(" .。") + note, 1)))
     given = (wordings, f"Changed to {new}.", "The old value is history.", told)
     return asking.draftsman.option("history", "Keep the old value as history", reword, *given)
 
 
 _UNIT = re.compile(r" [^\W\d_]+")  # behind a number
+
+
+def _unit_of(text: str, value: str) -> str:
+    """The unit behind a number, with its space: " seconds"; "" if it has none or is in the number, as of "60fps"."""
+    values = read(text).values if value[-1:].isdigit() else ()
+    ends = (each.end for each in values if each.unit and surface(text, each) == value)
+    return next((found[0] for end in ends if (found := _UNIT.match(text, end))), "")
+
 
 # --- Two values -----------------------------------------------------------------------------------------------------
 
@@ -295,7 +301,8 @@ def _changed(
 
 def _conflict(asking: Inputs, index: StatementIndex, pair: TwoValues) -> Iterator[Question]:
     one, other = pair.one, pair.other
-    said, instead = _with_unit(one.text, pair.value), _with_unit(other.text, pair.second)
+    said = pair.value.strip("`") + _unit_of(one.text, pair.value)
+    instead = pair.second.strip("`") + _unit_of(other.text, pair.second)
     first = _option(asking, index, "first", f"It is {said}", pair.turned())
     second = _option(asking, index, "second", f"It is {instead}", pair)
     if first.edits and second.edits:
@@ -304,12 +311,6 @@ def _conflict(asking: Inputs, index: StatementIndex, pair: TwoValues) -> Iterato
         options = (first, second, Option("keep", "Keep both"))
         subject = subject_of([one, other])
         yield Question("conflict", subject, why, places, options, citations, UNORDERED * (1 + pair.score))
-
-
-def _with_unit(text: str, value: str) -> str:
-    """ "0 times", where the text has the unit behind the number."""
-    behind = re.search(rf"(?<!\w){re.escape(value)} \w+", text) if value[-1:].isdigit() else None
-    return behind[0] if behind and any(each.unit for each in read(behind[0]).values[:1]) else value.strip("`")
 
 
 def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:
