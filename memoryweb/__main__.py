@@ -92,12 +92,8 @@ def _does(name: str) -> str:
     """The first sentence of a command's help, read from its text: importing all commands takes half a second more."""
     import ast  # noqa: PLC0415 - only here
 
-    text = (
-        Path(__file__)
-        .parents[1]
-        .joinpath("dreams", "management", "commands", f"{name}.py")
-        .read_text("utf-8")
-    )
+    commands = Path(__file__).parents[1] / "dreams/management/commands"
+    text = (commands / f"{name}.py").read_text("utf-8")
     lines = (line for one in ast.parse(text).body if isinstance(one, ast.ClassDef) for line in one.body)
     [told] = (
         ast.literal_eval(line.value)

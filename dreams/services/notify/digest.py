@@ -1,5 +1,5 @@
-"""Builds the digest: what waits for a person, what a policy applied, which ones ended, and which dreams failed. It has names, counts and
-links, never content."""
+"""Builds the digest: what waits for a person, what a policy applied, which policies ended, and which dreams failed. It has
+names, counts and links, never content."""
 
 import datetime as dt
 from collections.abc import Collection, Iterator
@@ -26,7 +26,8 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class DigestItem:
-    """A proposal that waits or that a policy applied, a policy that ended, or a failed dream. `url` is empty if this server's address is unknown."""
+    """A proposal that waits or that a policy applied, a policy that ended, or a failed dream. `url` is empty if this server's
+    address is unknown."""
 
     id: str
     project: str

@@ -308,13 +308,14 @@ def _rewrite(made: Purge, key: str) -> None:
     project = Project.objects.filter(history_key=key).first()
     if project and verifying.is_missing(project):
         raise history.HistoryError(f"{_path(key)} is missing. It may have the texts where it is now")
-    known = blobs.get_many(made.replaced.values())
-    kept = {old: known[new] for old, new in made.replaced.items() if new in known}
     if project:
         kept = blobs.instead_of_purged(project)
         with syncing.open_history(project) as store:
             _replace(made, store, kept)
             carried.note(project, store)
+    else:
+        known = blobs.get_many(made.replaced.values())
+        kept = {old: known[new] for old, new in made.replaced.items() if new in known}
     # Those of rows that adopting a host deleted, whose versions another project may have now, too.
     owned = set(Project.objects.values_list("history_key", flat=True))
     for path in syncing.history_paths():
