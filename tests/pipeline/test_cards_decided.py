@@ -203,6 +203,19 @@ def test_verdicts_of_the_review_page_and_of_commands_decide_cards_too(tmp_path: 
     assert Card.objects.get(pk=releases.pk).state == "open"
 
 
+def test_a_card_rejected_on_the_review_page_is_not_shown_again(tmp_path: Path) -> None:
+    project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
+    proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
+    assert proposal is not None
+    for card, verdict in ((staging, Hunk.Verdict.APPROVED), (releases, Hunk.Verdict.REJECTED)):
+        review.decide(proposal, list(card.operation.hunks.all()), verdict, world.ME)
+    applying.apply(proposal, world.ME)
+    rows = Card.objects.order_by("pk").values_list("state", "decided_by")
+    assert list(rows) == [("approved", world.ME.name), ("rejected", world.ME.name)]
+    cards.refresh(project)
+    assert Card.objects.get(pk=releases.pk).state == "rejected"
+
+
 @pytest.mark.more
 def test_a_change_outside_while_cards_are_open_is_kept(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING)

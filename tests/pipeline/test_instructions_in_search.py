@@ -85,6 +85,17 @@ def test_it_is_the_scheduler_that_reads_and_no_page(root: Root, browser: Client)
     assert found(browser, "dipper") and not found(browser, "wren")
 
 
+def test_a_project_is_looked_at_every_ten_minutes(root: Root, browser: Client) -> None:
+    (root.path / "CLAUDE.md").write_text("Answer like a dipper.\n")
+    look_again()
+    assert found(browser, "dipper")
+    (root.path / "CLAUDE.md").write_text("Answer like a siskin.\n")
+    look_again(dt.timedelta(hours=1, minutes=9))
+    assert not found(browser, "siskin")
+    look_again(dt.timedelta(hours=1, minutes=10))
+    assert found(browser, "siskin")
+
+
 def test_what_is_removed_or_loaded_no_more_leaves_the_index(root: Root, browser: Client) -> None:
     index.catch_up(5)
     (root.path / "CLAUDE.md").unlink()
