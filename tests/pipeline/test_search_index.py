@@ -135,6 +135,28 @@ def test_what_was_typed_and_is_scrubbed_leaves_the_index_at_once_and_comes_back_
     assert (_count("lantern", TextKind.TYPED), _count("word", TextKind.TYPED)) == (0, 1)
 
 
+def test_what_is_scrubbed_while_it_is_being_taken_in_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = world.make_session(world.make_project(), title="the lantern word")
+    Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="a lantern word")
+    real = index.redact.redact
+
+    def purged_meanwhile(text: str) -> str:
+        for rows, column in (
+            (Prompt.objects.filter(text=text), "text"),
+            (Session.objects.filter(title=text), "title"),
+        ):
+            if "lantern" in text and rows:
+                keys = [row.pk for row in rows]
+                rows.update(**{column: "the [redacted: x] word"})
+                index.read_again(rows.model.objects.filter(pk__in=keys))
+        return real(text)
+
+    monkeypatch.setattr(index.redact, "redact", purged_meanwhile)
+    index.catch_up(5)
+    assert not SearchText.objects.filter(text__contains="lantern").exists()
+    assert [_count("word", kind) for kind in (TextKind.TYPED, TextKind.SESSION)] == [1, 1]
+
+
 def test_taking_in_stops_when_its_time_is_up_and_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "PROMPTS_AT_ONCE", 3)
     session = world.make_session(world.make_project(), title_indexed_at=timezone.now())

@@ -6,7 +6,7 @@ later by the scheduler in small steps, in order of time. Pages only read.
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -152,8 +152,15 @@ def read_again(*changed: QuerySet[Any]) -> None:
         for rows in changed:
             owner = _OWNERS[rows.model]
             SearchText.objects.filter(**{f"{owner.value}__in": rows.values("pk")}).delete()
-            rows.update(**({"title_indexed_at": None} if owner is TextKind.SESSION else {"indexed": False}))
+            rows.update(**_mark(owner, done=False))
         sweep()
+
+
+def _mark(kind: TextKind, *, done: bool) -> dict[str, Any]:
+    """The column of the row of a text that says whether it is in the index."""
+    if kind is TextKind.SESSION:
+        return {"title_indexed_at": timezone.now() if done else None}
+    return {"indexed": done}
 
 
 def _waiting_versions() -> QuerySet[Version]:
@@ -198,14 +205,19 @@ def _keep_versions(data: Mapping[str, bytes]) -> None:
 
 
 def _take_prompts() -> bool:
-    rows = _waiting_prompts().order_by("at").values_list("pk", "text")
-    return _take(TextKind.TYPED, Prompt.objects.all(), rows[:PROMPTS_AT_ONCE])
+    return _take(TextKind.TYPED, _waiting_prompts().order_by("at")[:PROMPTS_AT_ONCE], _texts)
+
+
+def _texts(rows: QuerySet[Any]) -> list[tuple[int, str]]:
+    return list(rows.values_list("pk", "text"))
 
 
 def _take_pastes() -> bool:
-    rows = _waiting_pastes().order_by("prompt__at").values_list("pk", "pastes")[:PROMPTS_AT_ONCE]
-    texts_of = ((pk, pasted_text(pastes)) for pk, pastes in rows)
-    return _take(TextKind.PASTED, HistoryPrompt.objects.all(), texts_of)
+    return _take(TextKind.PASTED, _waiting_pastes().order_by("prompt__at")[:PROMPTS_AT_ONCE], _pasted)
+
+
+def _pasted(rows: QuerySet[HistoryPrompt]) -> list[tuple[int, str]]:
+    return [(pk, pasted_text(pastes)) for pk, pastes in rows.values_list("pk", "pastes")]
 
 
 def pasted_text(pastes: Iterable[Mapping[str, Any]]) -> str:
@@ -214,23 +226,45 @@ def pasted_text(pastes: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _take_instructions() -> bool:
-    rows = _waiting_instructions().order_by("changed_at").values_list("pk", "text")
-    return _take(TextKind.INSTRUCTION, InstructionText.objects.all(), rows[:VERSIONS_AT_ONCE])
+    rows = _waiting_instructions().order_by("changed_at")
+    return _take(TextKind.INSTRUCTION, rows[:VERSIONS_AT_ONCE], _texts)
 
 
-def _take(kind: TextKind, owners: QuerySet[Any], waiting: Iterable[tuple[int, str]]) -> bool:
+def _take_titles() -> bool:
+    return _take(TextKind.SESSION, _waiting_titles().order_by("touched_at")[:PROMPTS_AT_ONCE], _titles)
+
+
+def _titles(rows: QuerySet[Session]) -> list[tuple[int, str]]:
+    """Each title with its session's notes and open ends."""
+    titles = dict(rows.values_list("pk", "title"))
+    notes, tasks = session_notes.texts(titles), session_notes.open_ends_of(titles)
+    return [
+        (pk, "\n".join((title, *notes.get(pk, ()), *(task.subject for task in tasks.get(pk, ())))))
+        for pk, title in titles.items()
+    ]
+
+
+def _take(
+    kind: TextKind, waiting: QuerySet[Any], read: Callable[[QuerySet[Any]], list[tuple[int, str]]]
+) -> bool:
     """As `_take_versions`, with redacting and folding before the transaction, to keep it short."""
-    found: list[tuple[int, str]] = []
+    found: dict[int, tuple[str, str]] = {}
     room = CHARS_AT_ONCE
-    for key, text in waiting:
-        found.append((key, _without_secrets(text)))
+    for key, text in read(waiting):
+        found[key] = text, _without_secrets(text)
         room -= len(text)
         if room <= 0:
             break
     if found:
         with transaction.atomic():
-            _keep(kind, [(key, text) for key, text in found if text or kind is not TextKind.PASTED])
-            owners.filter(pk__in=[key for key, _ in found]).update(indexed=True)
+            rows = waiting.model.objects.filter(pk__in=list(found))
+            # What changed meanwhile waits again: a purge may have taken a secret out of it.
+            same = [
+                key for key, text in read(rows.order_by("pk").select_for_update()) if text == found[key][0]
+            ]
+            texts_of = ((key, found[key][1]) for key in same)
+            _keep(kind, [(key, text) for key, text in texts_of if text or kind is not TextKind.PASTED])
+            rows.filter(pk__in=same).update(**_mark(kind, done=True))
     return bool(found)
 
 
@@ -260,18 +294,3 @@ def _keep(kind: TextKind, texts_of: Iterable[tuple[int, str]]) -> None:
         unique_fields=[kind.value],
         update_fields=["text"],
     )
-
-
-def _take_titles() -> bool:
-    """As `_take_prompts`: titles, each with its session's notes and open ends. A title may be what was typed, so it is redacted too."""
-    rows = list(_waiting_titles().order_by("touched_at").values_list("pk", "title")[:PROMPTS_AT_ONCE])
-    notes, tasks = session_notes.texts(pk for pk, _ in rows), session_notes.open_ends_of(pk for pk, _ in rows)
-    found = []
-    for pk, title in rows:
-        lines = (title, *notes.get(pk, ()), *(task.subject for task in tasks.get(pk, ())))
-        found.append((pk, _without_secrets("\n".join(lines))))
-    if found:
-        with transaction.atomic():
-            _keep(TextKind.SESSION, found)
-            Session.objects.filter(pk__in=[pk for pk, _ in rows]).update(title_indexed_at=timezone.now())
-    return bool(found)
