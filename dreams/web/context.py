@@ -8,8 +8,10 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import DatabaseError
 from django.db.models import Count, Exists, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.templatetags.static import static
 from django.utils import timezone
+from django_htmx.http import trigger_client_event
 from django_q.models import Schedule
 
 from dreams.models import Proposal
@@ -70,6 +72,13 @@ def proposals_now(user: AbstractUser | AnonymousUser) -> tuple[int, int]:
     if not access.allows(role_of(user), "review-submit"):
         return 0, pk
     return count + (waiting.to_finish(now, reader) if any_to_finish else 0), pk
+
+
+def with_count(response: HttpResponse, waiting: int, newest: int) -> HttpResponse:
+    """Has the open page show the number of waiting proposals in its title, icon and menu."""
+    return trigger_client_event(
+        response, "waiting", {"count": waiting, "newest": newest, "icon": static(favicon(waiting))}
+    )
 
 
 def scheduler_runs(now: dt.datetime) -> bool:

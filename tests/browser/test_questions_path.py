@@ -197,3 +197,29 @@ def test_an_answer_in_the_inbox_changes_only_what_is_shown_there(
     card(window, question).get_by_role("button", name="Undo").click()
     expect(card(window, question).get_by_role("button", name="Port 8443")).to_be_visible()
     expect(window.locator("#questions-wait")).to_have_text("")
+
+
+@pytest.mark.parametrize("narrowed", ["", "?kind=questions"])
+def test_after_an_answer_the_inbox_counts_what_it_counts_when_it_is_loaded_again(
+    window: Page, address: str, tmp_path: Path, narrowed: str
+) -> None:
+    question, other = asked.ask(asked.make_project(tmp_path), asked.conflict(), asked.expired())
+    fresh = window.context.new_page()
+    window.goto(f"{address}/{narrowed}")
+
+    def counts(page: Page) -> list[str]:
+        parts = [page.locator("#inbox-head"), page.locator("nav[aria-label=Main] [data-waiting]")]
+        return [page.title(), *(" ".join(part.inner_text().split()) for part in parts)]
+
+    def press(one: Question, button: str, said: str) -> list[str]:
+        card(window, one).get_by_role("button", name=button).click()
+        expect(card(window, one).locator(".question-done, .question-options")).to_contain_text(said)
+        fresh.goto(f"{address}/{narrowed}")
+        assert counts(window) == counts(fresh)
+        return counts(window)
+
+    assert "(1)" in press(question, "Port 8443", "You answered")[0]
+    if narrowed:
+        expect(window.locator("#to-review")).to_have_text("1 of 2 waiting")
+    assert press(other, "Not now", "Not now.")[1] == "Inbox Go through it g 1 to finish."
+    assert "(1)" not in press(question, "Undo", "Port 8443")[0]

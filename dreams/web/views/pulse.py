@@ -2,15 +2,13 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.templatetags.static import static
 from django.utils import timezone
 from django.views.decorators.http import require_safe
-from django_htmx.http import trigger_client_event
 
 from dreams.services import doctor, hosts
 from dreams.services.inbox.waiting import open_decisions
 from dreams.web.access import actor
-from dreams.web.context import favicon, proposals_now
+from dreams.web.context import proposals_now, with_count
 from dreams.web.htmx import Request, page
 from dreams.web.paging import host_asked, number_or_none
 
@@ -27,10 +25,7 @@ def pulse(request: Request) -> HttpResponse:
         return HttpResponse(status=204)
     new = open_decisions(timezone.now(), actor(request)).filter(pk__gt=since).count() if waiting else 0
     context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new_proposals": new}
-    response = render(request, "_pulse.html", context)
-    return trigger_client_event(
-        response, "waiting", {"count": waiting, "newest": newest, "icon": static(favicon(waiting))}
-    )
+    return with_count(render(request, "_pulse.html", context), waiting, newest)
 
 
 @require_safe

@@ -21,8 +21,14 @@ from dreams.services.inbox import waiting
 from dreams.services.questions import answering, asking, shown_questions
 from dreams.services.review import ReviewRefused
 from dreams.web.access import actor, is_path_here, reviewer
+from dreams.web.context import proposals_now, with_count
 from dreams.web.htmx import Request, SeeOther, page, rendered, wants_fragment
-from dreams.web.pages import project as project_pages, questions as pages, review as review_pages
+from dreams.web.pages import (
+    inbox as inbox_pages,
+    project as project_pages,
+    questions as pages,
+    review as review_pages,
+)
 from dreams.web.pages.question_card import card as card_of
 from dreams.web.views import review as desk
 
@@ -176,21 +182,30 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool) -> HttpR
     proposal = _review_of(request)
     if proposal is None:
         context |= {"waits": _waits(request, found.project), "tab": _tab(request, found.project)}
-        return rendered(request, "dreams/_question_answer.html", context)
+        response = rendered(request, "dreams/_question_answer.html", context)
+        return with_count(response, *proposals_now(request.user))
     loaded = desk.load(request, proposal)
     context |= desk.around(request, loaded, set()) | {"head": review_pages.head(loaded)}
     return desk.fragment(request, "dreams/_question_answer.html", loaded, context | {"in_review": True})
 
 
 def _inbox(request: Request, found: Question) -> dict[str, object]:
-    """The items that the inbox shows of questions and of this project; empty on other pages. A new one has no place there."""
-    shown = request.POST.get("shown", "").split()
-    items = (
-        [one for one in waiting.waiting(timezone.now(), actor(request)) if one.key in shown] if shown else []
-    )
-    changed = [one for one in items if one.key == waiting.QUESTIONS_KEY or one.project_pk == found.project_id]
-    asked = waiting.QUESTIONS_KEY in shown
-    return {"items": changed, "none_left": asked and all(one.key != waiting.QUESTIONS_KEY for one in changed)}
+    """What the inbox shows of questions and of this project, and its counts; empty on other pages. A new item has no place
+    there."""
+    if "shown" not in request.POST:
+        return {}
+    shown = request.POST["shown"].split()
+    listed = inbox_pages.listing(timezone.now(), inbox_pages.InboxQuery(), actor(request))
+    items = [one for group in listed.groups for one in group.items if one.key in shown]
+    return {
+        "inbox_list": listed,
+        "still_shown": len(items) if "narrowed" in request.POST else None,
+        "items": [
+            one for one in items if one.key == waiting.QUESTIONS_KEY or one.project_pk == found.project_id
+        ],
+        "none_left": waiting.QUESTIONS_KEY in shown
+        and all(one.key != waiting.QUESTIONS_KEY for one in items),
+    }
 
 
 def _counted(request: Request, found: Question) -> dict[str, object]:
