@@ -274,3 +274,17 @@ def test_rejecting_several_leaves_the_answers_of_their_projects_waiting(
     browser.post("/several/decide/", _form(browser, [proposal], "reject"))
     assert "on port 9443" in question_world.read(project, "reference_staging.md")
     assert project.proposals.get(origin=Proposal.Origin.ANSWERS).state == Proposal.State.OPEN
+
+
+def test_a_reason_is_kept_where_some_could_not_be_rejected_yet(browser: Client, two: list[Proposal]) -> None:
+    form = {**_form(browser, two, "reject"), "chip": "Outdated", "reason": "It moved to the wiki"}
+    review.decide(two[0], review.select_hunks(two[0]), Hunk.Verdict.APPROVED, world.ME)
+    page = browser.post("/several/decide/", form)
+    text = page.content.decode()
+    assert page.status_code == 409 and "Rejected: two. Nothing was written." in text
+    assert "one was left unchanged." in text and "Reject 1 proposal?" in text
+    assert 'value="It moved to the wiki"' in text and 'value="Outdated" checked' in text
+    again = {"verdict": "reject", "reason": "It moved to the wiki", "proposal": two[0].public_id}
+    fields = re.findall(r'<input type="hidden" name="([^"]+-[^"]+)" value="([^"]+)"', text)
+    done = browser.post("/several/decide/", {**again, **dict(fields)}, follow=True)
+    assert "Rejected: one. Nothing was written." in done.content.decode()

@@ -162,7 +162,7 @@ def test_an_undo_is_previewed_by_what_was_last_seen_and_done_there(
 def test_what_a_project_page_starts_is_started_there(
     browser: Client, approved: Proposal, two: TwoHosts, verb: str
 ) -> None:
-    given = {"when": "2020-01-01T00:00:00+00:00"}
+    given = {"when": "2020-01-01T00:00:00+00:00", "secret": "0"}
     answer = browser.post(f"/projects/{approved.project_id}/{verb}/", given, follow=True)
     assert "Asked desk to do it" in answer.content.decode()
     assert HostRequest.objects.filter(state="waiting", host=two.desk).count() == 1

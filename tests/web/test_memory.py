@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import re
 import shutil
@@ -19,7 +20,7 @@ from dreams.lib.files import text
 from dreams.models import Blob, Evidence, Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying
-from dreams.services.memories import syncing
+from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import ReviewRefused
 from tests.world import directory as real, rows
 
@@ -363,3 +364,65 @@ def test_the_source_folds_a_long_line_as_other_pages_do(browser: Client) -> None
     source = shown.partition('<pre class="source file-source">')[2].partition("</pre>")[0]
     assert source.count("line-fold") == 1 and f'<div class="line-long">{long}' in source
     assert source.startswith("# Title\n\n<details") and source.endswith("</div>End.\n")
+
+
+# --- Refused ------------------------------------------------------------------------------------------------------
+
+
+def _refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(hand_edits, "propose", full)
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_refused_edit_keeps_the_text_and_the_reason(
+    browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    _refused(monkeypatch)
+    fields = {"content": "My careful words.\n", "base_sha": memory.sha256, "reason": "Because of the move"}
+    answer = browser.post(reverse("memory-edit", args=[memory.pk]), fields, headers=headers)
+    shown = answer.content.decode()
+    assert answer.status_code == 409 and "Nothing was written: " in shown
+    assert "My careful words.\n</textarea>" in shown and 'value="Because of the move"' in shown
+    assert f'name="base_sha" value="{memory.sha256}"' in shown and "data-refused" in shown
+
+
+def test_a_refused_forgetting_or_restore_keeps_the_reason(
+    browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write_outside(memory, b"Changed.\n")
+    first = memory.versions.order_by("number").first()
+    assert first
+    _refused(monkeypatch)
+    why = {"chip": "It is private", "reason": "Because of the move"}
+    for name, given in (("memory-forget", {}), ("memory-restore", {"version": first.pk})):
+        answer = browser.post(reverse(name, args=[memory.pk]), {**why, **given})
+        shown = answer.content.decode()
+        assert answer.status_code == 409 and "Nothing was written: " in shown
+        assert 'value="Because of the move"' in shown
+        assert ('value="It is private" checked' in shown) == (name == "memory-forget")
+        assert f'action="{reverse(name, args=[memory.pk])}"' in shown, "it can be tried again"
+    assert _on_disk(memory).read_bytes() == b"Changed.\n"
+
+
+def test_what_changed_before_it_was_forgotten_keeps_the_reason(
+    browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale(*_: object, **__: object) -> None:
+        raise hand_edits.Stale("It changed.")
+
+    monkeypatch.setattr(hand_edits, "propose", stale)
+    answer = browser.post(reverse("memory-forget", args=[memory.pk]), {"reason": "See the wiki"})
+    assert answer.status_code == 409 and 'value="See the wiki"' in answer.content.decode()
+    assert "It changed a moment ago. Nothing was removed" in answer.content.decode()
+
+
+def test_a_text_whose_file_was_removed_while_it_was_typed_is_kept(browser: Client, memory: Memory) -> None:
+    _on_disk(memory).unlink()
+    syncing.refresh(memory.project)
+    answer = _edit(browser, memory, "My careful words.\n", reason="It moved")
+    shown = answer.content.decode()
+    assert answer.status_code == 409 and "My careful words.\n</textarea>" in shown
+    assert "It is no longer on disk. Restore a version first." in shown and 'value="It moved"' in shown

@@ -50,6 +50,21 @@ def test_a_secret_that_stands_offers_no_purge_and_one_asked_for_is_refused(
     assert not Purge.objects.exists()
 
 
+def test_a_refused_purge_keeps_what_was_ticked_and_typed(browser: Client, project: Project) -> None:
+    secret_purge.propose(project, world.ME)
+    (world.folder(project) / "deploy.md").write_text("Deploys use a token.\n")
+    syncing.refresh(project)
+    [leak] = secret_purge.find_secrets(project).found
+    form = {"secret": leak.id, "reason": "It leaked."}
+    page = browser.post(f"/projects/{project.pk}/secrets/purge/", form)
+    text = page.content.decode()
+    assert page.status_code == 409 and "still contains it. Decide on it and submit it first." in text
+    assert 'value="It leaked."' in text and f'value="{leak.id}" checked' in text
+    none = browser.post(f"/projects/{project.pk}/secrets/purge/", {"reason": "It leaked."}).content.decode()
+    assert "Nothing was purged: tick what to purge." in none and 'value="It leaked."' in none
+    assert f'value="{leak.id}" checked' not in none
+
+
 def test_what_is_only_kept_is_purged_with_a_reason(browser: Client, project: Project) -> None:
     (world.folder(project) / "deploy.md").write_text("Deploys use a token.\n")
 

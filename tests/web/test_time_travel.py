@@ -373,10 +373,10 @@ def test_a_folder_that_cannot_be_read_is_said_to_be(
         raise PermissionError("permission denied")
 
     monkeypatch.setattr(hand_edits, "propose_moment", refuses)
-    response = browser.post(
-        reverse("project-propose", args=[project.pk]), {"when": pages.iso(HOURS[0])}, follow=True
-    )
-    assert "No proposal was made" in response.content.decode()
+    given = {"when": pages.iso(HOURS[0]), "reason": "As before the move"}
+    response = browser.post(reverse("project-propose", args=[project.pk]), given)
+    assert response.status_code == 409 and "No proposal was made" in response.content.decode()
+    assert 'value="As before the move"' in response.content.decode()
 
 
 def test_more_files_than_can_be_reviewed_are_refused_with_a_way_on(

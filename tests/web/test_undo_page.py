@@ -6,13 +6,14 @@ import html
 import re
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.test import Client
 
 from dreams.lib import progress
 from dreams.models import FileChange, Finding, Hunk, LeftOut, Memory, Proposal
-from dreams.services import review, rollback, work_under_way
+from dreams.services import project_lock, review, rollback, work_under_way
 from dreams.services.apply import applying
 from dreams.services.proposals import decisions
 from dreams.web.pages import undo as selector
@@ -144,6 +145,22 @@ def test_what_was_typed_is_kept_while_boxes_are_ticked_and_where_it_is_refused(
         assert 'value="It was wrong" checked' in text
     none = browser.get(address, typed).content.decode()
     assert all(f'type="hidden" name="{name}"' in none for name in ("reason", "own_reason", "never_again"))
+
+
+def test_what_was_ticked_and_typed_is_kept_where_an_undo_cannot_be_written_or_is_stopped(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/review/{proposal.public_id}/undo/"
+    *_, last = browser.get(address).context["undo"].choices
+    typed = {"choose": 1, "own_reason": "too short", "never_again": "on", "hunk": last["value"]}
+    typed["seen"] = browser.get(address, typed).context["undo"].digest
+    stops = (project_lock.ProjectBusy("A dream has the lock."), work_under_way.Stopped)
+    for stop, said in zip(stops, ("A dream has the lock.", "Stopped. Nothing was written."), strict=True):
+        monkeypatch.setattr(rollback, "rollback", mock.Mock(side_effect=stop))
+        page = browser.post(address, typed, follow=True)
+        text = page.content.decode()
+        assert said in text and 'value="too short"' in text and 'name="never_again" checked' in text
+        assert [one["value"] for one in page.context["undo"].choices if one["is_chosen"]] == [last["value"]]
 
 
 @pytest.mark.more

@@ -224,6 +224,17 @@ def current_bytes(memory: Memory) -> bytes | None:
     return time_travel.whole(memory.project, memory.sha256, data or b"") or data
 
 
+def why_not_editable(data: bytes) -> str:
+    """Why this file must be edited elsewhere; empty if it can be edited here."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "It contains bytes that are not UTF-8, which a browser would lose. Edit it in an editor."
+    if len(data) > MOST_EDIT_BYTES:
+        return "It is larger than 1 MB. Edit it in an editor; your changes are kept in its history."
+    return ""
+
+
 def body_of(data: bytes) -> dict[str, Any]:
     document = memdir.parse(data)
     front = document.frontmatter

@@ -3,6 +3,8 @@ projects, with their lines shown.
 """
 
 import uuid
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -39,6 +41,13 @@ def preview(request: Request) -> HttpResponse:
     if left := len(dict.fromkeys(selected)) - len(choices):
         only = f"only proposals are decided here, at most {pages.MOST} at once"
         messages.info(request, f"Left out {plural(left, 'item')}: {only}.")
+    return _preview_page(request, verdict, choices)
+
+
+def _preview_page(
+    request: Request, verdict: str, choices: Sequence[dict[str, Any]], status: int = 200
+) -> HttpResponse:
+    """What was typed is kept."""
     able = [choice for choice in choices if not choice["why_not"]]
     context = {
         "verdict": verdict,
@@ -46,8 +55,9 @@ def preview(request: Request) -> HttpResponse:
         "unable": [choice for choice in choices if choice["why_not"]],
         "decisions": sum(choice["counts"].decisions - choice["counts"].rejected for choice in able),
         "chips": CHIPS,
+        "typed": request.POST,
     }
-    return render(request, "dreams/bulk.html", context)
+    return render(request, "dreams/bulk.html", context, status=status)
 
 
 @require_POST
@@ -59,14 +69,21 @@ def decide(request: Request) -> HttpResponse:
         return go(request, "inbox")
     wanted = dict.fromkeys(request.POST.getlist("proposal")[: pages.MOST])
     batch = uuid.uuid4().hex
-    done = ", ".join(
-        told for public_id in wanted if (told := _decide_one(request, public_id, verdict, batch))
-    )
-    if done and verdict == pages.APPROVE:
-        messages.success(request, f"Written: {done}.")
-    elif done:
-        messages.success(request, f"Rejected: {done}. Nothing was written.")
+    told = {public_id: _decide_one(request, public_id, verdict, batch) for public_id in wanted}
+    if done := ", ".join(filter(None, told.values())):
+        messages.success(
+            request,
+            f"Written: {done}." if verdict == pages.APPROVE else f"Rejected: {done}. Nothing was written.",
+        )
+    if verdict == pages.REJECT and _reason(request):
+        again = pages.chosen([public_id for public_id, said in told.items() if not said], verdict)
+        if any(not choice["why_not"] for choice in again):
+            return _preview_page(request, verdict, again, 409)
     return SeeOther("/")
+
+
+def _reason(request: Request) -> str:
+    return (request.POST.get("reason") or request.POST.get("chip") or "").strip()
 
 
 def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> str:
@@ -109,13 +126,12 @@ def _approve(request: Request, loaded: LoadedProposal, batch: str) -> str:
 
 
 def _reject(request: Request, loaded: LoadedProposal, batch: str) -> str:
-    reason = (request.POST.get("reason") or request.POST.get("chip") or "").strip()
     review.decide(
         loaded.proposal,
         loaded.all_hunks,
         Hunk.Verdict.REJECTED,
         reviewer(request),
-        reason=reason,
+        reason=_reason(request),
         batch=batch,
     )
     review.submit(loaded.proposal, reviewer(request))

@@ -117,16 +117,25 @@ def skill(request: Request, pk: int) -> HttpResponse:
 def compare(request: Request, pk: int) -> HttpResponse:
     """`?a=` and `?b=` are versions; without them, the newest and the one before."""
     found = _memory(pk)
+    older, newer = (_picked(found, request.GET.get(name)) for name in "ab")
+    return _compare_page(request, found, older, newer, restores=request.GET.get("restore") == "1")
+
+
+def _compare_page(
+    request: Request,
+    found: Memory,
+    older: pages.VersionRow | None,
+    newer: pages.VersionRow | None = None,
+    *,
+    restores: bool,
+    refused: str = "",
+) -> HttpResponse:
+    """`refused`: why restoring `older` was not possible; what was typed is kept."""
     options = pages.choices(found)
     if not options:
         raise Http404("This memory has no versions.")
-    older = _picked(found, request.GET.get("a"))
-    restored = (
-        older
-        if older and request.GET.get("restore") == "1" and older.version.sha256 and not older.is_now
-        else None
-    )
-    new = _picked(found, request.GET.get("b")) or options[0]
+    restored = older if restores and older and older.version.sha256 and not older.is_now else None
+    new = newer or options[0]
     old = older or (options[1] if len(options) > 1 else options[0])
     # A restore is shown as the change that it will make to the file.
     is_bare = hidden_secrets.is_bare(request, found)
@@ -140,8 +149,12 @@ def compare(request: Request, pk: int) -> HttpResponse:
         "is_bare": is_bare,
         "can_restore": restored is not None,
         "restored": restored,
+        "refused": refused,
+        "typed": request.POST,
     }
-    return page(request, "dreams/memory_compare.html", "dreams/_memory_compare.html", context)
+    return page(
+        request, "dreams/memory_compare.html", "dreams/_memory_compare.html", context, 409 if refused else 200
+    )
 
 
 def _picked(found: Memory, raw: str | None) -> pages.VersionRow | None:
@@ -173,28 +186,32 @@ def restore(request: Request, pk: int) -> HttpResponse:
     sha, why = picked.version.sha256, _reason(request) or hand_edits.moment_reason(picked.version.at)
     new_request = partial(host_requests.to_restore, found.project, found.path, sha, why)
     act = partial(hand_edits.restore, found.project, found.path, sha, reviewer(request), reason=why)
-    return _carried_out(request, found, new_request, act, f"Restored {found.path}.")
+    again = partial(_compare_page, request, found, picked, restores=True)
+    return _carried_out(request, found, new_request, act, f"Restored {found.path}.", again)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     data = pages.current_bytes(found)
+    typed, base = request.POST.get("content", ""), request.POST.get("base_sha", "")
     if data is None or found.unread:
         gone = (
             "It is no longer on disk. Restore a version first." if found.gone_at else blobs.lost(found.sha256)
         )
-        messages.error(request, UNREAD if found.unread else gone)
-        return go(request, "memory", pk=pk)
+        why = UNREAD if found.unread else gone
+        if request.method == "POST":
+            return _edit_page(request, found, data or b"", typed, base, refused=f"Nothing was written. {why}")
+        return _stays(request, pk, why)
     if request.method != "POST":
         return _edit_page(request, found, data, _for_field(data), found.sha256)
-    typed, base = request.POST.get("content", ""), request.POST.get("base_sha", "")
     if "preview" in request.POST:
         return _edit_page(request, found, data, typed, base, previewed=True)
     new_request = partial(host_requests.to_edit, found, typed, base, _reason(request))
     act = partial(hand_edits.edit, found, typed, base, reviewer(request), reason=_reason(request))
+    again = partial(_edit_page, request, found, data, typed, base)
     try:
-        return _carried_out(request, found, new_request, act, f"Saved {found.path}.")
+        return _carried_out(request, found, new_request, act, f"Saved {found.path}.", again)
     except hand_edits.Stale:
         # Typed text is never lost: it is shown again beside the new state.
         found.refresh_from_db()
@@ -211,6 +228,7 @@ def _edit_page(
     *,
     previewed: bool = False,
     stale: bool = False,
+    refused: str = "",
 ) -> HttpResponse:
     is_read = request.method != "POST"
     sight = _sight(request, found, text.decode(data), typed)
@@ -221,18 +239,19 @@ def _edit_page(
         "base_sha": base,
         "now_sha": found.sha256,
         "stale": stale,
+        "refused": refused,
         "sight": sight,
         # Nobody edits masked text: saving it would replace the secret with the mask.
         "hides": sight.mask.count(typed) if is_read else 0,
         "preview": pages.body_of(sight.mask(typed).encode("utf-8", "replace")),
         "changes": _changes(data, typed, sight.mask) if stale or previewed else None,
         "resolve": pages.resolver(found.project),
-        "editable": _is_editable(data),
+        "editable": pages.why_not_editable(data),
         "reason": _reason(request),
     }
     if previewed and wants_fragment(request):
         return render(request, "dreams/_memory_preview.html", context)
-    return render(request, "dreams/memory_edit.html", context, status=409 if stale else 200)
+    return render(request, "dreams/memory_edit.html", context, status=409 if stale or refused else 200)
 
 
 def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.DiffLine]:
@@ -248,39 +267,36 @@ def _for_field(data: bytes) -> str:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def _is_editable(data: bytes) -> str:
-    """Why this file must be edited elsewhere; empty if it can be edited here."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return "It contains bytes that are not UTF-8, which a browser would lose. Edit it in an editor."
-    if len(data) > pages.MOST_EDIT_BYTES:
-        return "It is larger than 1 MB. Edit it in an editor; your changes are kept in its history."
-    return ""
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     if found.gone_at is not None or found.unread:
         messages.info(request, UNREAD if found.unread else f"{found.path} is no longer on disk.")
         return go(request, "memory", pk=pk)
-    if request.method == "POST":
-        new_request = partial(host_requests.to_forget, found, _reason(request))
-        act = partial(hand_edits.forget, found, reviewer(request), reason=_reason(request))
-        done = f"Forgotten: {found.path}. Its history is kept below."
-        try:
-            return _carried_out(request, found, new_request, act, done)
-        except hand_edits.Stale:
-            messages.error(request, "It changed a moment ago. Nothing was removed: please check it again.")
-            return go(request, "memory", pk=pk)
+    if request.method != "POST":
+        return _forget_page(request, found)
+    new_request = partial(host_requests.to_forget, found, _reason(request))
+    act = partial(hand_edits.forget, found, reviewer(request), reason=_reason(request))
+    done, again = (
+        f"Forgotten: {found.path}. Its history is kept below.",
+        partial(_forget_page, request, found),
+    )
+    try:
+        return _carried_out(request, found, new_request, act, done, again)
+    except hand_edits.Stale:
+        return again(refused="It changed a moment ago. Nothing was removed: please check it again.")
+
+
+def _forget_page(request: Request, found: Memory, refused: str = "") -> HttpResponse:
     context = {
         "memory": found,
         "project": found.project,
         "leaving": pages.leaving(found),
         "reasons": REASONS,
+        "refused": refused,
+        "typed": request.POST,
     }
-    return render(request, "dreams/memory_forget.html", context)
+    return render(request, "dreams/memory_forget.html", context, status=409 if refused else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -292,7 +308,9 @@ def move(request: Request, pk: int) -> HttpResponse:
         target, who = get_object_or_404(targets, pk=number_or_none(request.POST.get("to"))), reviewer(request)
         try:
             for half in moved.halves(found, target, who):
-                if waits := _waits(request, found, half.act, half.done, half.project):
+                if waits := _waits(
+                    request, found, half.act, half.done, half.project, partial(_stays, request, pk)
+                ):
                     return waits
         except hand_edits.Stale:
             messages.error(request, f"It changed a moment ago, so it is here and in {target}. Move it again.")
@@ -301,31 +319,49 @@ def move(request: Request, pk: int) -> HttpResponse:
     return render(request, "dreams/memory_move.html", context)
 
 
+def _stays(request: Request, pk: int, refused: str) -> HttpResponse:
+    messages.error(request, refused)
+    return go(request, "memory", pk=pk)
+
+
 def _carried_out(
     request: Request,
     found: Memory,
     new_request: Callable[[], NewRequest],
     act: Callable[[], ApplyReport],
     done: str,
+    again: Callable[..., HttpResponse],
 ) -> HttpResponse:
     """Does it, or asks the host that has the files, and reports the result; a blocked change continues in its proposal.
+    What is refused is shown `again`, with the reason (`refused`) and what was typed.
 
     Raises hand_edits.Stale.
     """
     here = go(request, "memory", pk=found.pk)
-    asks = asked(request, found.project, new_request, here)
-    return asks or _waits(request, found, act, done, found.project) or here
+    try:
+        if waits := asked(request, found.project, new_request, here):
+            return waits
+    except (ReviewRefused, project_lock.ProjectBusy) as refused:
+        return again(refused=str(refused))
+    return _waits(request, found, act, done, found.project, again) or here
 
 
 def _waits(
-    request: Request, found: Memory, act: Callable[[], ApplyReport], done: str, project: Project
+    request: Request,
+    found: Memory,
+    act: Callable[[], ApplyReport],
+    done: str,
+    project: Project,
+    again: Callable[..., HttpResponse],
 ) -> HttpResponse | None:
     """As `_carried_out`, in `project`; None if nothing of it waits."""
     try:
         report = act()
     except ReviewRefused as refused:
+        if (to := _waiting(found, project)) is None:
+            return again(refused=str(refused))
         messages.warning(request, str(refused))
-        return _to_waiting(request, found, project)
+        return go(request, "review", public_id=to.public_id)
     except (
         blobs.MissingBlob,
         history.HistoryError,
@@ -333,8 +369,7 @@ def _waits(
         safefs.SafeFsError,
         OSError,
     ) as error:
-        messages.error(request, f"Nothing was written: {flush.in_words(error)}")
-        return go(request, "memory", pk=found.pk)
+        return again(refused=f"Nothing was written: {flush.in_words(error)}")
     if not report.complete:
         waits = [*report.conflicts, *report.rebased]
         why = report.error or "; ".join(f"{item.path}: {item.why}" for item in waits)
@@ -342,7 +377,8 @@ def _waits(
             messages.info(request, "Nothing is written yet: a second person must approve it.")
         else:
             messages.error(request, f"Nothing was written: {why}")
-        return _to_waiting(request, found, project)
+        to = _waiting(found, project)
+        return go(request, "review", public_id=to.public_id) if to else go(request, "memory", pk=found.pk)
     if report.applied:
         undo = reverse("undo", args=[report.proposal])
         messages.success(request, format_html('{} <a href="{}">Undo</a>', done, undo))
@@ -353,15 +389,12 @@ def _waits(
     return None
 
 
-def _to_waiting(request: Request, found: Memory, project: Project) -> HttpResponse:
-    """Redirects to the review if the change became a proposal that waits; else to the memory."""
+def _waiting(found: Memory, project: Project) -> Proposal | None:
+    """The proposal that a change by hand became and that waits."""
     origins = Proposal.Origin
     by_hand = [origins.EDIT, origins.FORGET, origins.RESTORE, origins.COPIED]
     waiting = project.proposals.filter(origin__in=by_hand, state__in=Proposal.UNFINISHED)
-    proposal = waiting.filter(files__path=found.path).order_by("-pk").first()
-    if proposal is None:
-        return go(request, "memory", pk=found.pk)
-    return go(request, "review", public_id=proposal.public_id)
+    return waiting.filter(files__path=found.path).order_by("-pk").first()
 
 
 def _memory(pk: int) -> Memory:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams import conf
 from dreams.lib.files import flush, safefs
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.models import Evidence, Project, Prompt
 from dreams.services import forecast, project_lock, secret_purge, settings_changes, verifying
 from dreams.services.discovery import prompt_history
@@ -294,15 +295,22 @@ def log_of_evidence(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def secrets(request: Request, pk: int) -> HttpResponse:
-    project = get_object_or_404(Project, pk=pk)
+    return _secrets_page(request, get_object_or_404(Project, pk=pk))
+
+
+def _secrets_page(request: Request, project: Project, refused: str = "") -> HttpResponse:
+    """`refused`: why nothing was purged; what was ticked and typed is kept."""
     leaks = secret_purge.find_secrets(project)
     context = {
         "project": project,
         "standing": [leak for leak in leaks.found if leak.stands],
         "kept": [leak for leak in leaks.found if not leak.stands],
         "all_looked_at": leaks.all_looked_at,
+        "refused": refused,
+        "reason": request.POST.get("reason", ""),
+        "ticked": request.POST.getlist("secret") if refused else None,
     }
-    return render(request, "dreams/secrets.html", context)
+    return render(request, "dreams/secrets.html", context, status=409 if refused else 200)
 
 
 @require_POST
@@ -327,14 +335,17 @@ def redact(request: Request, pk: int) -> HttpResponse:
 def purge(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     reason, wanted = request.POST.get("reason", "").strip(), request.POST.getlist("secret")
-    waits = asked(request, project, lambda: to_purge(project, wanted, reason), go(request, "project", pk=pk))
-    if waits:
-        return waits
+    if not wanted:
+        return _secrets_page(request, project, "Nothing was purged: tick what to purge.")
     try:
+        waits = asked(
+            request, project, lambda: to_purge(project, wanted, reason), go(request, "project", pk=pk)
+        )
+        if waits:
+            return waits
         done = secret_purge.purge(project, wanted, Actor(actor(request)), reason=reason)
-    except secret_purge.PurgeRefused as refused:
-        messages.error(request, str(refused))
-        return go(request, "project-secrets", pk=pk)
+    except Refusal as refused:
+        return _secrets_page(request, project, str(refused))
     messages.success(
         request, f"Removed from {plural(done.texts, 'stored text')}. The audit log has a record of it."
     )

@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files import safefs
-from dreams.lib.storage import history
+from dreams.lib.refusal import Refusal
 from dreams.models import Project
-from dreams.services import blobs, host_requests
+from dreams.services import host_requests
 from dreams.services.memories import hand_edits, syncing, time_travel
-from dreams.services.review import Actor, ReviewRefused
+from dreams.services.review import Actor
 from dreams.web import hidden_secrets
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
@@ -81,7 +81,13 @@ def restore(request: Request, pk: int) -> HttpResponse:
     """Previews restoring the state at `?when=`, of `?path=` or of the full directory. Nothing is written."""
     project = get_object_or_404(Project, pk=pk)
     when = _moment(request, "when")
-    path = request.GET.get("path", "")[:MAX_PATH]
+    return _restore_page(request, project, when, request.GET.get("path", "")[:MAX_PATH])
+
+
+def _restore_page(
+    request: Request, project: Project, when: dt.datetime, path: str, refused: str = ""
+) -> HttpResponse:
+    """`refused`: why no proposal was made; the typed reason is kept."""
     found = pages.between(
         project, time_travel.states_now(project), time_travel.states_at(project, when), path
     )
@@ -92,8 +98,11 @@ def restore(request: Request, pk: int) -> HttpResponse:
         "path": path,
         "found": found,
         "first_look": time_travel.first_check(project),
+        "refused": f"No proposal was made: {refused}" if refused else "",
+        "reason": request.POST.get("reason", ""),
     }
-    return page(request, "dreams/moment_restore.html", "dreams/_moment_restore.html", context)
+    status = 409 if refused else 200
+    return page(request, "dreams/moment_restore.html", "dreams/_moment_restore.html", context, status)
 
 
 @require_POST
@@ -107,27 +116,20 @@ def propose(request: Request, pk: int) -> HttpResponse:
     reason = request.POST.get("reason", "").strip()
     paths = [path] if path else []
     new_request = partial(host_requests.to_propose_moment, project, when, paths, reason)
-    if waits := asked(request, project, new_request, go(request, "project", pk=pk)):
-        return waits
     try:
+        if waits := asked(request, project, new_request, go(request, "project", pk=pk)):
+            return waits
         made = hand_edits.propose_moment(project, when, Actor(actor(request)), paths, reason=reason)
-    except (blobs.MissingBlob, history.HistoryError, hand_edits.Stale, ReviewRefused) as refused:
-        messages.error(request, f"No proposal was made: {refused}")
-        return _back(pk, when)
+    except Refusal as refused:
+        return _restore_page(request, project, when, path, str(refused))
     except (safefs.SafeFsError, OSError) as error:
-        messages.error(
-            request, f"No proposal was made: {syncing.memory_dir(project)} cannot be read ({error})."
-        )
-        return _back(pk, when)
+        unread = f"{syncing.memory_dir(project)} cannot be read ({error})."
+        return _restore_page(request, project, when, path, unread)
     if made is None:
         messages.info(request, "Nothing differs from the current files.")
-        return _back(pk, when)
+        return SeeOther(f"{reverse('project-at', args=[pk])}?when={pages.iso(when)}")
     messages.success(request, "Nothing is written yet. Approve what you want back, then submit.")
     return go(request, "review", public_id=made.public_id)
-
-
-def _back(pk: int, when: dt.datetime) -> HttpResponse:
-    return SeeOther(f"{reverse('project-at', args=[pk])}?when={pages.iso(when)}")
 
 
 def _moment(request: Request, name: str) -> dt.datetime:

@@ -5,6 +5,7 @@ from functools import partial
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from dreams.lib.refusal import Refusal
@@ -31,7 +32,15 @@ def undo(request: Request, public_id: str) -> HttpResponse:
     return _answer(request, proposal_of(public_id), request.GET)
 
 
-@stoppable("Nothing was written.", lambda request, _: request.get_full_path())
+def _as_chosen(request: Request, proposal: Proposal) -> str:
+    """The page with the same boxes ticked and the same reason."""
+    kept = request.POST.copy()
+    for name in ("csrfmiddlewaretoken", "seen"):
+        kept.pop(name, None)
+    return f"{reverse('undo', args=[proposal.public_id])}?{kept.urlencode()}"
+
+
+@stoppable("Nothing was written.", _as_chosen)
 def _undo(request: Request, proposal: Proposal) -> HttpResponse:
     host_requests.refuse_unless_accepted(proposal.project)
     return _answer(request, proposal, request.POST)
@@ -82,12 +91,12 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
         report = rollback.rollback(*what, reason=reason, never_again=never_again)
     except Refusal as refused:
         messages.error(request, str(refused))
-        return SeeOther(address(proposal))
-    if report.complete:
-        messages.success(request, f"{found.done.capitalize()}: {found.did}.")
-    else:
+        return SeeOther(_as_chosen(request, proposal))
+    if not report.complete:
         why = report.error or "; ".join(f"{waiting.path}: {waiting.why}" for waiting in report.conflicts)
         messages.error(request, f"Nothing was {found.done}: {why}")
+        return SeeOther(_as_chosen(request, proposal))
+    messages.success(request, f"{found.done.capitalize()}: {found.did}.")
     for said in report.said:
         messages.info(request, said)
     # A redo is started on the page of the undone proposal, which it restores.
