@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import queue
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -12,6 +15,7 @@ import psutil
 import pytest
 
 from dreams.lib import markdown as converting
+from dreams.lib.json_worker import BASE
 from dreams.web.render import markdown
 
 pytestmark = pytest.mark.early
@@ -131,3 +135,23 @@ def test_the_worker_has_nothing_of_our_environment(monkeypatch: pytest.MonkeyPat
         assert worker.html("*a*", None)[0] == "<p><em>a</em></p>"
     finally:
         worker.end()
+
+
+def test_a_system_that_refuses_the_limit_of_memory_still_gets_its_html() -> None:
+    """macOS does: the kernel's EINVAL is a ValueError of Python."""
+    code = """
+import resource
+
+def refused(kind, limits):
+    raise ValueError("current limit exceeds maximum limit")
+
+resource.setrlimit = refused
+from dreams.lib.markdown import worker
+worker.main()
+"""
+    asked = json.dumps({"text": "*here*", "resolves": False}) + "\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=asked, cwd=BASE, capture_output=True, text=True, check=False
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers == [{"ready": True}, {"html": "<p><em>here</em></p>"}], done.stderr
