@@ -1,19 +1,18 @@
 """Identifies a process by its PID and start time, so that a reused PID is not mistaken for the process that died.
 
-No Django here. The start time is only compared: on Linux it is seconds since boot, because the wall clock time of
-`psutil` jumps when the system's clock is set, and a live holder would then look dead.
+No Django here. The start time is only compared. It is the number that the system wrote down when the process started,
+because `psutil.create_time` follows the clock when that is set, and a live holder would then look dead.
 """
 
 import gc
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psutil
 
-# Start times have a resolution of 10 ms, but the boot time may differ by a second between two reads.
+# Start times have a resolution of 10 ms; those that earlier versions stored may be a second off.
 _TOLERANCE = 1.5
 # The error of work that was running in a process that ended.
 DIED = "Its worker died: the process was killed, the machine was shut down, or the database was unavailable."
@@ -80,8 +79,8 @@ def _is_hidden(pid: int) -> bool:
 
 
 def _start_time(process: psutil.Process) -> float:
-    created = process.create_time()
-    return created - psutil.boot_time() if sys.platform == "linux" else created
+    # As psutil tells processes apart; it has no public name.
+    return float(process._proc.create_time(monotonic=True))  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 import multiprocessing
 import os
 import signal
+import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
+import psutil
 import pytest
 
 from dreams.lib import process
@@ -325,6 +327,17 @@ def test_a_process_of_another_user_that_the_system_hides_is_alive(monkeypatch):
     monkeypatch.setattr(os, "kill", refused)
     assert process.is_alive(NOBODY)
     assert not process.is_alive(NOBODY, 5.0), "ours are never hidden"
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_a_process_is_the_same_after_the_clock_was_set(monkeypatch, platform):
+    me = process.current()
+    created, booted = psutil.Process.create_time, psutil.boot_time
+    # Both follow the clock; psutil does so on macOS too.
+    monkeypatch.setattr(psutil.Process, "create_time", lambda self: created(self) + 10)
+    monkeypatch.setattr(psutil, "boot_time", lambda: booted() + 10)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert process.is_alive(me.pid, me.start_time)
 
 
 def test_a_zombie_is_dead():
