@@ -9,3 +9,4 @@ class DreamsConfig(AppConfig):
 
     def ready(self) -> None:
         from dreams import conf  # noqa: F401, PLC0415 - its checks are registered once the apps are known
+        from dreams.models import prepared  # noqa: F401, PLC0415 - its lookups are registered then

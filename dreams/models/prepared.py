@@ -9,6 +9,7 @@ one row as the database takes to find it.
 import datetime as dt
 import enum
 import itertools
+import json
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +19,19 @@ from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count, IntegerField, Model, QuerySet, Sum, prefetch_related_objects
+from django.db.models import (
+    Count,
+    Field,
+    ForeignKey,
+    IntegerField,
+    Model,
+    QuerySet,
+    Sum,
+    prefetch_related_objects,
+)
 from django.db.models.base import ModelState
+from django.db.models.fields.related_lookups import RelatedIn
+from django.db.models.lookups import In
 from django.db.models.query import (
     FlatValuesListIterable,
     ModelIterable,
@@ -33,7 +45,8 @@ P = ParamSpec("P")
 Row = TypeVar("Row")
 
 MOST_FORMS = 200  # forms of one query; beyond that all are dropped
-MOST_PADDED = 1 << 14  # SQLite takes 32,766 values as its makers build it
+#: Values of one list. SQLite takes 32,766 in a query as its makers build it, and a query may have three lists.
+MOST_VALUES = 1 << 13
 _SOME_DAY = dt.date(1901, 1, 1)
 _SOME_MOMENT = dt.datetime(1901, 1, 1, tzinfo=dt.UTC)
 
@@ -56,6 +69,8 @@ def prepared(make: Callable[P, QuerySet[Any, Row]]) -> Callable[P, list[Row]]:
         key = (*named, *map(_shape, (*given, *named.values())))
         form = made.get(key)
         if form is None:
+            if any(isinstance(one, list) and len(one) > MOST_VALUES for one in (*given, *named.values())):
+                return list(make(*given, **named))
             if len(made) >= MOST_FORMS:
                 made.clear()
             form = made[key] = _form(make, given, named)
@@ -254,12 +269,8 @@ def _shape(value: Any) -> object:
 
 
 def _room(values: Sequence[Any]) -> int:
-    """The padded length of a list, a power of two, so that there are few forms. Its last value is repeated.
-
-    A longer list than MOST_PADDED is not: as twice as many values it could be refused.
-    """
-    padded = 1 << (len(values) - 1).bit_length()
-    return padded if padded <= MOST_PADDED else len(values)
+    """The padded length of a list, a power of two, so that there are few forms. Its last value is repeated."""
+    return 1 << (len(values) - 1).bit_length()
 
 
 def _mark(value: Any, counted: Iterator[int]) -> Any:
@@ -296,3 +307,24 @@ def _stored(value: Any, database: Any) -> Any:
     if isinstance(value, dt.datetime):
         return database.adapt_datetimefield_value(value)
     return database.adapt_datefield_value(value) if isinstance(value, dt.date) else value
+
+
+# --- Long lists -----------------------------------------------------------------------------------------------------
+
+
+class _AnyIn(In):
+    """`__in`, and with it a prefetch, for any number of values: SQLite gets many as one, in JSON."""
+
+    def process_rhs(self, compiler: Any, connection: Any) -> Any:
+        sql, values = super().process_rhs(compiler, connection)
+        if connection.vendor != "sqlite" or len(values) <= MOST_VALUES or not self.rhs_is_direct_value():
+            return sql, values
+        return "(SELECT value FROM json_each(%s))", [json.dumps([*values])]
+
+
+class _AnyRelatedIn(_AnyIn, RelatedIn):
+    """The same for the key of another row."""
+
+
+Field.register_lookup(_AnyIn)
+ForeignKey.register_lookup(_AnyRelatedIn)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db import connection, connections
-from django.db.models import Count, F, Max, Model, QuerySet, Sum
+from django.db.models import Count, F, Max, Model, QuerySet, Sum, prefetch_related_objects
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -130,18 +131,44 @@ def test_a_list_of_any_length_is_put_in_its_place() -> None:
     assert lengths == {1, 2, 4, 8, 16}
 
 
+@pytest.fixture
+def as_built_by_its_makers() -> Iterator[None]:
+    """SQLite as most systems have it; Debian's takes 250,000 values."""
+    connection.ensure_connection()
+    before = connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
+    yield
+    connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, before)
+
+
 @pytest.mark.not_on_postgresql
-def test_a_list_that_the_database_takes_is_not_made_longer_than_it_takes() -> None:
+@pytest.mark.usefixtures("as_built_by_its_makers")
+@pytest.mark.parametrize("most", [32_700, 100_000])
+def test_a_list_may_be_longer_than_the_database_takes_values(most: int) -> None:
     @prepared
     def ask(pks: list[int]) -> QuerySet[Session]:
         return Session.objects.filter(pk__in=pks)
 
-    connection.ensure_connection()
-    before = connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
-    try:
-        assert ask([*range(32_700)]) == []
-    finally:
-        connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, before)
+    session = world.make_session(world.make_project())
+    many = [*range(10**6, 10**6 + most)]
+    names = [session.session_id, *(f"“{number}”\n" for number in many)]
+    assert ask(many) == []
+    assert ask([*many, session.pk]) == [session]
+    assert Session.objects.get(pk__in=[*many, session.pk], session_id__in=names) == session
+    assert Session.objects.get(project__in={*many, session.project_id}) == session
+    assert Session.objects.get(project_id__in={*many, session.project_id}, pk__in=[session.pk]) == session
+    assert not Session.objects.exclude(session_id__in=names).exists()
+    assert Session.objects.filter(touched_at__in=[session.touched_at, None] * most).count() == 1
+    nothing = Proposal.objects.filter(project__sessions__in=many, created_at__in=[None])
+    assert not nothing.exists() and not Session.objects.filter(pk__in=many).update(title="other")
+
+
+@pytest.mark.not_on_postgresql
+@pytest.mark.usefixtures("as_built_by_its_makers")
+def test_rows_of_more_than_the_database_takes_values_are_prefetched() -> None:
+    session = world.make_session(world.make_project())
+    many = [Project(pk=10**6 + number) for number in range(40_000)]
+    prefetch_related_objects([*many, session.project], "sessions")
+    assert list(session.project.sessions.all()) == [session] and not many[0].sessions.all()
 
 
 def test_what_may_decide_the_form_decides_it() -> None:
