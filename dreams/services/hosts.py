@@ -20,7 +20,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dreams.lib.files.text import is_folder, sha256
+from dreams.lib.files.text import is_folder
 from dreams.lib.refusal import Refusal
 from dreams.models import (
     HistoryFile,
@@ -270,9 +270,12 @@ def _was_worked_on(project: Project) -> bool:
     )
 
 
+_OF_LAST_VERSION = [one.name for one in Memory._meta.concrete_fields if one.name not in ("id", "project")]
+
+
 def _keep_what_was_seen(twin: Project, project: Project) -> None:
-    """The costs, and the versions that `project` has not. The bytes of earlier ones are in the database and in the history of `twin`,
-    which stays on disk; the last one of a file that still has it is left to the next discovery, which also commits it."""
+    """The costs, and the versions that `project` has not. Their bytes are in the database and in the history of `twin`, which stays
+    on disk; the next discovery commits the last ones to that of `project`."""
     ModelRequest.objects.filter(project=twin).update(project=project)
     known = {row.path: row for row in project.memories.all()}
     for memory in twin.memories.all():
@@ -281,30 +284,15 @@ def _keep_what_was_seen(twin: Project, project: Project) -> None:
         last = row.versions.order_by("-number").first() if row else None
         if last and seen and seen[0].sha256 == last.sha256:
             del seen[0]
-        if seen and _state(row) != _state(memory) == _on_disk(Path(twin.memory_dir, memory.path)):
-            del seen[-1]
         if not seen:
             continue
-        row = row or Memory(project=project, path=memory.path, kind=memory.kind)
-        row.secret_in_path = memory.secret_in_path
-        # As its last version says, so that the next discovery records what is different then, or that it is gone.
-        row.sha256, row.size, row.mtime_ns, row.inode = seen[-1].sha256, seen[-1].size, seen[-1].mtime_ns, 0
-        row.gone_at = None if row.sha256 else seen[-1].at
+        row = row or Memory(project=project)
+        for name in _OF_LAST_VERSION:
+            setattr(row, name, getattr(memory, name))
         row.save()
         for number, version in enumerate(seen, start=last.number + 1 if last else 1):
             Version.objects.filter(pk=version.pk).update(memory=row, number=number)
-
-
-def _on_disk(file: Path) -> str:
-    """The sha256 of a memory now; "" if it is gone or cannot be read."""
-    try:
-        return sha256(file.read_bytes()) if file.is_file() else ""
-    except OSError:
-        return ""
-
-
-def _state(memory: Memory | None) -> str:
-    return memory.sha256 if memory and memory.gone_at is None else ""
+    project.memories.update(inode=0)  # no file has it, so that all are looked at
 
 
 def _move_prompts(former: str) -> None:

@@ -208,6 +208,48 @@ def test_what_changes_or_goes_between_the_last_look_and_an_adoption_leaves_what_
     assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
 
 
+def test_a_second_change_between_an_adoption_and_the_next_look_leaves_the_first_one(
+    tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    old = _of_a_former_name(tmp_path, settings)
+    folder = world.folder(old)
+    for name in ("project_deploy.md", "new.md", "only.md"):
+        world.put(folder / name, "---\nname: First\n---\nFirst.\n")
+    discovery.discover()
+    (folder / "feedback_testing.md").unlink()
+    discovery.discover()
+    hosts.adopt(FORMER, "me")
+    world.put(folder / "project_deploy.md", "Two.\n")
+    (folder / "new.md").unlink()
+    world.put(folder / "feedback_testing.md", "Two.\n")
+    discovery.discover()
+    first = "---\nname: First\n---\nFirst.\n"
+    assert _texts(old, "project_deploy.md") == [world.DEPLOY, first, "Two.\n"]
+    assert _texts(old, "new.md") == [first, ""] and _texts(old, "only.md") == [first]
+    assert _texts(old, "feedback_testing.md") == [world.TESTING, "", "Two.\n"]
+    assert old.memories.get(path="only.md").name == "First"
+    assert not old.memories.filter(gone_at=None, inode=0).exists()
+    with syncing.open_history(old) as store:
+        assert len(store.log(9)) == 2
+        now = store.tree_at(store.log(1)[0].id)
+    assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+
+
+def test_what_is_as_the_last_look_left_it_is_in_the_history_after_an_adoption(
+    tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    old = _of_a_former_name(tmp_path, settings)
+    (world.folder(old) / "feedback_testing.md").unlink()
+    discovery.discover()
+    hosts.adopt(FORMER, "me")
+    for _ in range(2):
+        discovery.discover()
+        with syncing.open_history(old) as store:
+            now, commits = store.tree_at(store.log(1)[0].id), len(store.log(9))
+        assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+        assert "feedback_testing.md" not in now and commits == 2
+
+
 def test_a_purge_takes_a_secret_also_from_the_history_that_an_adoption_left(
     tmp_path: Path, settings: SettingsWrapper
 ) -> None:

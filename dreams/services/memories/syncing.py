@@ -243,7 +243,8 @@ def _record(
         standing = (row for path, row in before.items() if path in overtaken and path in known)
         everything, keep = {**others, **_as_seen(standing)}, {*keep, *overtaken}
     files = {path: file for path, file in everything.items() if is_memory(path)}
-    if known != {path: file.sha256 for path, file in files.items()}:
+    is_new = known != {path: file.sha256 for path, file in files.items()}
+    if is_new or any(path in known and not row.inode for path, row in before.items()):  # an adopted host's
         # Before the rows: once they have a state, a crash would leave it without a commit forever.
         commit(project, everything, cause, first_look=first_look)
     with transaction.atomic():
