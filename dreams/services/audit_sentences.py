@@ -346,6 +346,7 @@ _WORDS: Mapping[str, _Say] = {
     "waiting": _waiting,
     "things": lambda s, entry: _number(entry.data.get("told"), "thing"),
     "versions": lambda s, entry: _number(entry.data.get("versions"), "version"),
+    "plans": lambda s, entry: _number(entry.data.get("plans"), "write"),
     "texts": lambda s, entry: _number(entry.data.get("replaced"), "kept text"),
     "nothing_kept": lambda s, entry: (
         ", with everything rejected" if entry.data.get("state") == Proposal.State.REJECTED else ""

@@ -74,6 +74,10 @@ ACTIONS: Mapping[str, tuple[str, str]] = {
     "apply.failed": ("Apply failed", "nothing was written{in}, which {who} asked for: {error}"),
     "apply.rebased": ("Rebased", "the changes to {files}{in} were merged into the current file"),
     "apply.recovered": ("Recovered", "{who} finished writing changes{to} after a crash"),
+    "apply.unknown": (
+        "Writes of another database found",
+        "{who} found {plans} in its journal whose proposals are not in this database",
+    ),
     "apply.abandoned": ("Write abandoned", "{who} abandoned an interrupted write{to}"),
     "rollback.done": ("Undone", "{who} {undid} changes{to}"),
     "lock.healed": ("Lock healed", "{who} released the lock left by a stopped process{in}"),

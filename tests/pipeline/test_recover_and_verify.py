@@ -42,7 +42,17 @@ from dreams.models import (
     Purge,
     Version,
 )
-from dreams.services import auditlog, blobs, dreaming, recovery, review, rollback, secret_purge, verifying
+from dreams.services import (
+    audit_sentences,
+    auditlog,
+    blobs,
+    dreaming,
+    recovery,
+    review,
+    rollback,
+    secret_purge,
+    verifying,
+)
 from dreams.services.apply import applying, writing
 from dreams.services.doctor import installation
 from dreams.services.memories import hand_edits, syncing
@@ -334,9 +344,27 @@ def test_what_was_written_for_a_proposal_that_this_database_lacks_is_named_and_k
         f"{name}-1 was applied; its proposal is not in this database, so only the journal has a record of it."
     )
     assert not AppliedBatch.objects.exists()
+    assert call("recover")["applies"] == []
+    kept = AuditEntry.objects.get(action="apply.unknown")
+    assert audit_sentences.Sentences().sentence(kept) == (
+        "memoryweb found 1 write in its journal whose proposals are not in this database."
+    )
     Proposal.objects.filter(pk=proposal.pk).update(public_id=name)
     assert call("recover")["applies"] == [f"{name}-1 was on disk and is now in the database too."]
     assert AppliedBatch.objects.get().proposal == proposal
+
+
+def test_the_writes_of_a_lost_database_are_named_in_one_line(project: Project) -> None:
+    for number in range(5):
+        new = journal.FileOp(f"{number}.md", None, b"New.\n")
+        journal.run(
+            journal.Plan(str(world.folder(project)), (new,), f"p{number}-1", ""), writing.journal_dir()
+        )
+    assert call("recover")["applies"] == [
+        "5 writes were applied (p0-1, p1-1, p2-1, …); their proposals are not in this database, so only the journal has a "
+        "record of them."
+    ]
+    assert call("recover")["applies"] == []
 
 
 # --- verify -------------------------------------------------------------------------------------------------------

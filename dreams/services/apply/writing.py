@@ -8,9 +8,10 @@ import datetime as dt
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -26,6 +27,7 @@ from dreams.lib.storage import history, journal
 from dreams.models import (
     AppliedBatch,
     AppliedFile,
+    AuditEntry,
     FileChange,
     Hunk,
     Memory,
@@ -276,19 +278,23 @@ def abandon(plan_id: str, actor: Actor) -> bool:
 
 
 def _record_what_was_applied() -> list[str]:
-    """Record what the journal applied and the database does not know."""
-    said: list[str] = []
-    unknown = sorted(journal.plan_ids(journal_dir()).difference(_applied()))
-    entries = [journal.read_journal(journal_dir(), plan_id) for plan_id in unknown]
-    applied = [entry for entry in entries if entry and entry.state == "applied" and entry.result]
-    named = Proposal.objects.filter(public_id__in={entry.meta.get("proposal", "") for entry in applied})
-    proposals = {row.public_id: row for row in named.select_related("project")} if applied else {}
-    for entry in applied:
-        proposal = proposals.get(entry.meta.get("proposal", ""))
-        if proposal is None or entry.result is None:
-            said.append(
-                f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal has a record of it."
-            )
+    """Record what the journal applied and the database does not know. What is of no proposal of this database is said once."""
+    unknown = {
+        plan: plan.rpartition("-")[0] for plan in journal.plan_ids(journal_dir()).difference(_applied())
+    }
+    if not unknown:
+        return []
+    named = Proposal.objects.filter(public_id__in=set(unknown.values())).select_related("project")
+    proposals = {row.public_id: row for row in named}
+    told = {plan for data in _of_other_databases() for plan in data["plans"]}
+    new = sorted(plan for plan, name in unknown.items() if name in proposals or plan not in told)
+    said, lost = list[str](), list[str]()
+    for entry in (journal.read_journal(journal_dir(), plan) for plan in new):
+        if entry is None or entry.result is None or entry.state != "applied":
+            continue
+        proposal = proposals.get(unknown[entry.plan_id])
+        if proposal is None:
+            lost.append(entry.plan_id)
             continue
         # First, as what is recorded is not looked at again, should a crash come between.
         _approved_in_a_newer_database(proposal, entry.meta)
@@ -296,6 +302,9 @@ def _record_what_was_applied() -> list[str]:
         close_if_done(proposal)
         auditlog.record("apply.recovered", about=proposal, batch=entry.plan_id)
         said.append(f"{entry.plan_id} was on disk and is now in the database too.")
+    if lost:
+        auditlog.record("apply.unknown", plans=lost)
+        said.append(_not_here(lost))
     return said
 
 
@@ -309,6 +318,21 @@ def _approved_in_a_newer_database(proposal: Proposal, meta: Mapping[str, str]) -
     if not Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.PENDING).exists():
         is_open = Proposal.objects.filter(pk=proposal.pk, state=Proposal.State.OPEN)
         is_open.update(state=Proposal.State.SUBMITTED, submitted_at=now, submitted_by=meta["actor"])
+
+
+def _not_here(plans: Sequence[str]) -> str:
+    if len(plans) == 1:
+        return f"{plans[0]} was applied; its proposal is not in this database, so only the journal has a record of it."
+    some = ", ".join([*plans[:3], *(["…"] if len(plans) > 3 else [])])
+    return (
+        f"{len(plans):,} writes were applied ({some}); their proposals are not in this database, so only the journal "
+        "has a record of them."
+    )
+
+
+@prepared
+def _of_other_databases() -> QuerySet[AuditEntry, Any]:
+    return AuditEntry.objects.filter(action="apply.unknown").order_by().values_list("data", flat=True)
 
 
 @prepared
