@@ -147,16 +147,16 @@ def test_the_first_undo_of_one_ends_the_policy(project: Project, monkeypatch: py
 def test_the_first_that_a_person_refuses_of_what_it_would_have_applied_ends_the_policy(
     project: Project, browser: Client, monkeypatch: pytest.MonkeyPatch, refuse: str
 ) -> None:
-    """And it is earned again as at first, once its work is undone, too."""
+    """Whoever submits that. And it is earned again as at first, once its work is undone, too."""
     decided(project)
     policy = accepted()
     run = trusting.dream(project, monkeypatch, trusting.dating(range(12)))
     rest, part = run.proposals.get(by_policy=False), run.proposals.get(by_policy=True)
     first, second = Hunk.objects.filter(file__proposal=rest).order_by("number")
     if refuse == "reject":
-        review.decide(rest, [first], Hunk.Verdict.REJECTED, world.ME)
+        review.decide(rest, [first], Hunk.Verdict.REJECTED, Actor("ann"))
     else:
-        review.edit(rest, first, "- Host 10 is in rack 10.\n", world.ME)
+        review.edit(rest, first, "- Host 10 is in rack 10.\n", Actor("ann"))
     review.decide(rest, [second], Hunk.Verdict.APPROVED, world.ME)
     policy.refresh_from_db()
     assert policy.action == "auto", "it can be taken back"
@@ -165,7 +165,7 @@ def test_the_first_that_a_person_refuses_of_what_it_would_have_applied_ends_the_
     said = f"A change of {rest.public_id} was rejected or edited."
     assert (policy.action, policy.note) == ("review", said)
     [entry] = AuditEntry.objects.filter(action="policy.ended")
-    assert Sentences.of([entry]).sentence(entry).endswith("ended, because owner refused one.")
+    assert Sentences.of([entry]).sentence(entry).endswith("ended, because ann refused one.")
     page = unescape(browser.get("/").content.decode()).partition('id="passed"')[2]
     assert ENDED[:-1] in page and said in page
     assert (
@@ -173,7 +173,7 @@ def test_the_first_that_a_person_refuses_of_what_it_would_have_applied_ends_the_
         in browser.get("/settings/").content.decode()
     )
     told = digest.collect(timezone.now())
-    assert "1 policy ended" in told.subject and f"{ENDED} {said[:-1]} (owner)." in told.as_text()
+    assert "1 policy ended" in told.subject and f"{ENDED} {said[:-1]} (ann)." in told.as_text()
     later = told.at + dt.timedelta(days=1)
     assert not digest.collect(later, told.at).ended, "it is told once"
     before = on_disk(project)

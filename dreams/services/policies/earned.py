@@ -309,14 +309,18 @@ def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str
 REFUSED = "was rejected or edited."  # the end of the reason
 
 
-def turned_down(proposal: Proposal, *, actor: str) -> None:
-    """After a submit, end the policies that would have applied what a person rejected or edited."""
+def turned_down(proposal: Proposal) -> None:
+    """After a submit, end the policies that would have applied what a person rejected or edited. Who did that last has ended them,
+    not who submits."""
     fit = Decision.objects.filter(proposal=proposal, verdict__in=_AGAINST, is_routine=True)
     hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=_AGAINST, operation__decisions__in=fit)
-    for kind, maker in _kinds_of(hunks):
-        _start_anew(
-            kind, maker, "policy.ended", f"A change of {proposal.public_id} {REFUSED}", actor, by_itself=True
-        )
+    hunks = (
+        hunks.filter(operation__kind__in=ROUTINE_KINDS).exclude(operation__maker="").order_by("decided_at")
+    )
+    rows = hunks.values_list("operation__kind", "operation__maker", "decided_by")
+    why = f"A change of {proposal.public_id} {REFUSED}"
+    for (kind, maker), who in {(kind, maker): who for kind, maker, who in rows}.items():
+        _start_anew(kind, maker, "policy.ended", why, who, by_itself=True)
 
 
 def ended_by(hunks: Iterable[Hunk]) -> list[tuple[str, str]]:

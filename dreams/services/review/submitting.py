@@ -74,7 +74,7 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         question_states.proposal_ended(proposal)
         card_states.proposal_ended(proposal)
         use_up_sessions(proposal)
-        policies.turned_down(proposal, actor=reviewer.name)
+        policies.turned_down(proposal)
         auditlog.record(
             "review.submitted",
             actor=reviewer,
