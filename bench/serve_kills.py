@@ -5,8 +5,10 @@
 `serve` is started as a person starts it, in a separate data directory. For each project somebody decides on changes of four
 files, has them written and often undone: either by its pages, over HTTP, or by a worker of its queue. At random moments one
 of its processes is killed (-9): the web process, the queue's main one, or a worker; or all of them at once, even while they
-start. The rest continues or is restarted, as in practice. Agents, reader and faults are those of `server_kills.py`; besides,
-no page may answer 500. Exit 1 when something was wrong. `--postgres` needs a PostgreSQL and psycopg.
+start. The rest continues or is restarted, as in practice. With `--postgres` the database goes away, too: its connections are
+ended, or it is restarted, as an administrator or a crash does. Agents, reader and faults are those of `server_kills.py`; besides,
+no page may answer 500, no traceback may be on the terminal, nothing may stay claimed, and what the journal applied is in the
+database, once. Exit 1 when something was wrong. `--postgres` needs a PostgreSQL and psycopg.
 """
 
 from __future__ import annotations
@@ -46,6 +48,9 @@ from tests.world.processes.servers import Home
 
 #: How often each part is killed: the web process ends all of `serve`, a worker only its task.
 PARTS = ("serve", "queue", *("worker",) * 14)
+#: How the database goes away, if it is a server: its connections end, or it is restarted in this mode.
+AWAY = ("connections", "connections", "fast", "immediate")
+SHARE_AWAY = 0.3
 MOST_PARTS = 24
 #: Most seconds between two kills: about as long as a write takes.
 PAUSE = 2.0
@@ -55,8 +60,11 @@ TRIES = 6
 
 
 class ServeSite(Site):
-    def __init__(self, base: Path, home: Home, projects: int, seed: int) -> None:
+    def __init__(
+        self, base: Path, home: Home, projects: int, seed: int, database: postgres.Server | None = None
+    ) -> None:
         super().__init__(base, projects, seed)
+        self.database = database
         self.home, self.go, self.port = home, base / "go", 20_000 + os.getpid() % 20_000
         self.killed: Counter[str] = Counter()
         self.ready_in = 2.0
@@ -93,6 +101,9 @@ class ServeSite(Site):
     def _kill_parts(self, pid: int) -> None:
         self.live()
         for _ in range(self.draw.randrange(MOST_PARTS)):
+            if self.database and self.draw.random() < SHARE_AWAY:
+                self._take_away(self.database)
+                continue
             part = self.draw.choice(PARTS)
             if not self._kill(pid, part):
                 continue
@@ -101,6 +112,17 @@ class ServeSite(Site):
                 time.sleep(self.draw.random() * 3)  # the rest ends, or is still there at the next start
                 return
             time.sleep(self.draw.random() * PAUSE)
+
+    def _take_away(self, database: postgres.Server) -> None:
+        how = self.draw.choice(AWAY)
+        if how == "connections":
+            database.end_connections()
+        else:
+            database.stop(how)
+            time.sleep(self.draw.random() * PAUSE)
+            database.start()
+        self._count(f"the database ({how})")
+        time.sleep(self.draw.random() * PAUSE)
 
     def _kill(self, pid: int, part: str) -> bool:
         """Kills one; returns whether there was such a process."""
@@ -178,10 +200,10 @@ class Visitor:
 
 
 def _work(site: ServeSite, number: int) -> None:
-    from django.db import DatabaseError
+    from django.db import connections
 
     from dreams.lib.files.safefs import SafeFsError
-    from dreams.services import project_lock, review, rollback
+    from dreams.services import database, project_lock, review, rollback
 
     random.seed(os.urandom(8))
     visitor = None
@@ -195,8 +217,10 @@ def _work(site: ServeSite, number: int) -> None:
             note(site.refused, f"{type(gone).__name__}")
         except (review.ReviewRefused, project_lock.ProjectBusy, rollback.NothingToUndo, SafeFsError) as no:
             note(site.refused, f"{type(no).__name__}: {no}")
-        except (DatabaseError, Exception) as error:
-            note(site.errors, f"{type(error).__name__}: {error}")
+        except Exception as error:
+            is_away = database.is_away(error)
+            note(site.refused if is_away else site.errors, f"{type(error).__name__}: {error}")
+            connections.close_all()
         time.sleep(server_kills.PAUSE)
 
 
@@ -274,14 +298,28 @@ def _ask(site: ServeSite, wish: Any) -> None:
         request.refresh_from_db()
 
 
-def run(base: Path, kills: int, projects: int, seed: int, limit: float, url: str = "") -> ServeSite:
+def run(
+    base: Path,
+    kills: int,
+    projects: int,
+    seed: int,
+    limit: float,
+    database: postgres.Server | None = None,
+) -> ServeSite:
     home = Home(base)
-    prepared(base, url)
+    prepared(base, database.url() if database else "")
     home.environment = dict(os.environ)
-    site = ServeSite(base, home, projects, seed)
+    site = ServeSite(base, home, projects, seed, database)
     figures = site.run(kills, limit)
     add_judged(figures, base)
+    figures.wrong += _tracebacks(home.log.read_text())
     return site
+
+
+def _tracebacks(terminal: str) -> list[str]:
+    """The exceptions, with how often each was on the terminal."""
+    seen = Counter(_last_lines(terminal)) if "Traceback" in terminal else Counter[str]()
+    return [f"on the terminal: {count} x {line}" for line, count in seen.most_common(20)]
 
 
 def main() -> int:
@@ -292,8 +330,8 @@ def main() -> int:
         return 0
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mw-kills-") as base, contextlib.ExitStack() as stack:
-        url = stack.enter_context(postgres.server()).url() if asked.postgres else ""
-        site = run(Path(base), asked.kills, asked.projects, asked.seed, asked.limit, url)
+        server = stack.enter_context(postgres.server()) if asked.postgres else None
+        site = run(Path(base), asked.kills, asked.projects, asked.seed, asked.limit, server)
         faults = Path(base) / "data" / "logs" / "faults.log"
         seen = Counter(_last_lines(faults.read_text())) if faults.exists() else Counter()
     where = "PostgreSQL" if asked.postgres else "SQLite"

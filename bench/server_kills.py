@@ -324,7 +324,7 @@ def judge_rows(site: Site) -> None:
     from dreams.services.memories import syncing
 
     wrong = [f"not recovered: {line}" for line in recovery.recover().problems]
-    wrong += site.check_files()
+    wrong += [*site.check_files(), *_left_behind()]
     for project in Project.objects.all():
         syncing.refresh(project)
     lines: Counter[str] = Counter()
@@ -350,6 +350,34 @@ def judge_rows(site: Site) -> None:
     wrong += [f"verify: {one.what} {one.where}" for one in verifying.verify().problems]
     done = {"lines": lines, "wrong": wrong, "batches": AppliedBatch.objects.count()}
     (site.base / "judged").write_text(json.dumps(done))
+
+
+def _left_behind() -> Iterator[str]:
+    """What is claimed, held or half recorded after a recovery; a claim of a process that ended says nothing."""
+    from dreams.lib.storage import journal
+    from dreams.models import AppliedBatch, Hunk, LockHold, Project, Proposal
+    from dreams.services import project_lock
+    from dreams.services.apply import writing
+
+    yield from (f"a lock of {hold.project} is left" for hold in LockHold.objects.select_related("project"))
+    plans = journal.plan_ids(writing.journal_dir())
+    entries = {plan: entry for plan in plans if (entry := journal.read_journal(writing.journal_dir(), plan))}
+    written = {plan for plan, entry in entries.items() if entry.state == "applied"}
+    recorded = list(AppliedBatch.objects.values_list("journal_id", flat=True))
+    yield from (f"{plan} is recorded more than once" for plan in {*recorded} if recorded.count(plan) > 1)
+    yield from (f"{plan} is in one of journal and database" for plan in written ^ {*recorded})
+    yield from (f"{plan} is {entry.state}" for plan, entry in entries.items() if entry.state == "open")
+    for proposal in Proposal.objects.filter(state=Proposal.State.APPLIED):
+        taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN)
+        lacking = taken.filter(applied_in=None).count()
+        if lacking or not proposal.applications.exists():
+            yield f"{proposal.public_id} is applied, without {lacking} of its changes"
+        removed = taken.exclude(base_count=0).filter(ledger=None).exclude(file__path="odd.md")
+        if proposal.origin == Proposal.Origin.DREAM and removed.exists():
+            yield f"{proposal.public_id}: {removed.count()} changes have no ledger"
+    for project in Project.objects.all():
+        with project_lock.hold(project, "import", keep_dir_mtime=True) as held:  # nobody has it
+            held.release_keeping_clock()
 
 
 def prepared(base: Path, url: str) -> None:

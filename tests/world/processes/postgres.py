@@ -75,8 +75,16 @@ class Server:
         options = f"-k {self._base} -c listen_addresses= -c fsync=off -c max_connections=100"
         self._run("pg_ctl", "-w", "-l", f"{self._base}/log", "-o", options, "start")
 
-    def stop(self) -> None:
-        self._run("pg_ctl", "-m", "immediate", "stop")
+    def stop(self, mode: str = "immediate") -> None:
+        self._run("pg_ctl", "-m", mode, "stop")
+
+    def end_connections(self, name: str = "postgres") -> None:
+        """Ends all connections to a database except this one's."""
+        with _connected(self.url(name)) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
     @property
     def pid(self) -> int:
@@ -191,8 +199,10 @@ def _server_user() -> pwd.struct_passwd | None:
 
 def _as(who: pwd.struct_passwd | None, *command: object) -> None:
     more = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if who else {}
+    # Else the server counts as a process of a data directory, and is killed with those.
+    given = {name: value for name, value in os.environ.items() if not name.startswith("MEMORYWEB_")}
     subprocess.run(
-        [str(part) for part in command], check=True, cwd="/", timeout=PATIENCE,
+        [str(part) for part in command], check=True, cwd="/", timeout=PATIENCE, env=given,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **more,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,8 @@ class Home:
 
     def end(self) -> None:
         for process in self.processes():
-            process.send_signal(signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGKILL)
 
 
 def with_database(data: Path) -> Path:
