@@ -16,7 +16,7 @@ from dreams.models import AuditEntry, Blob, Evidence, Hunk, LedgerEntry, Proposa
 from dreams.services import blobs, hosts, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
-from dreams.services.questions import answering, joining, options
+from dreams.services.questions import answering, asking as service, joining, options
 from dreams.services.review import ReviewRefused
 from tests.world import asking, directory as world, engines
 from tests.world.asking import ALPHA, RESET
@@ -292,6 +292,27 @@ def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied
     applying.apply(proposal, world.ME)
     question.refresh_from_db()
     assert (question.state, question.asked) == ("open", True)
+
+
+@pytest.mark.not_on_postgresql
+def test_those_held_back_count_among_the_most_that_a_dream_asks(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    of_deploy = [
+        asking.asks("project_deploy.md", ALPHA, f"Host {n}.", subject=f"host {n}", weight=0.9)
+        for n in range(5)
+    ]
+    of_testing = [
+        asking.asks("feedback_testing.md", RESET, f"Run {n}.", subject=f"run {n}", weight=0.4)
+        for n in range(5)
+    ]
+    longer = engines.rewrite("project_deploy.md", ALPHA, f"{ALPHA}  ")
+    proposal = Proposal.of(asking.dream(project, monkeypatch, *of_deploy, *of_testing, act=longer))
+    asked = Question.objects.filter(asked=True)
+    assert sorted(row.weight for row in asked) == [0.4, 0.4]
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(proposal, world.ME)
+    assert sorted(row.weight for row in asked.all()) == [0.4] * 2 + [0.9] * 5
+    assert service.show_more(project) == 3, "the others wait behind “show more”"
 
 
 @pytest.mark.not_on_postgresql

@@ -200,13 +200,13 @@ def _first_words(said: str, content: str) -> str:
 
 
 def _show_first(project: Project, rows: Sequence[Question], proposal: Proposal | None) -> None:
-    """Ask the most useful of `rows`. Holds back those whose answers clash with the proposal."""
+    """Ask the most useful of `rows`. Holds back those whose answers clash with the proposal, and counts them as asked."""
     muted, most = muted_kinds(project), conf.current(project).questions_per_dream
     present = syncing.contents(project) if proposal else {}
     shown: list[int] = []
     held: list[int] = []
     for row in sorted(rows, key=lambda row: -row.weight):
-        if len(shown) == most:
+        if len(shown) + len(held) == most:
             break
         if row.kind in muted:
             continue
