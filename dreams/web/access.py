@@ -6,6 +6,7 @@ response, so that no template has to know about roles.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -172,7 +173,10 @@ def _attributes(text: str) -> dict[str, str]:
 
 def _leads_on(role: Role | None, address: str, *, posts: bool = False) -> bool:
     """Whether `role` may use the address. Other sites and anchors on this page are always allowed."""
-    path = urlsplit(address.replace("&amp;", "&")).path
+    try:
+        path = urlsplit(address.replace("&amp;", "&")).path
+    except ValueError:  # of a host that Python refuses
+        return True
     name = _address_name(path) if path.startswith("/") else ""
     return not name or allows(role, name, posts=posts)
 
@@ -208,7 +212,9 @@ def safe_next(request: HttpRequest) -> str:
 def _page_that_asks(request: HttpRequest) -> str:
     """The page to return to after login: the one that shows the requested fragment."""
     htmx: HtmxDetails | None = getattr(request, "htmx", None)
-    return (htmx.current_url_abs_path if htmx else None) or "/"
+    with suppress(ValueError):  # a client may send anything
+        return (htmx.current_url_abs_path if htmx else None) or "/"
+    return "/"
 
 
 def _logged_out(request: HttpRequest) -> HttpResponse:

@@ -263,6 +263,11 @@ def openai_like(kind: str, body: bytes) -> Talk:
             What.PATH,
             "sends requests on to other.example",
         ),
+        (
+            always(answer("307 Temporary Redirect", "text/html", b"", "location: https://[other/x\r\n")),
+            What.PATH,
+            "sends requests on to https://[other/x",
+        ),
         (always(answer("403 Forbidden", "text/html", PAGE)), What.KEY, "403"),
         (always(answer("502 Bad Gateway", "text/html", PAGE)), What.BUSY, "502: a web page"),
         (always(b"SSH-2.0-OpenSSH_9.6\r\n"), What.NETWORK, "took the connection"),

@@ -183,6 +183,16 @@ def test_a_part_of_a_page_leads_a_stranger_to_the_login_and_back_to_that_page(cl
     assert "HX-Redirect" not in pulse.headers and f'href="{login}"' in pulse.content.decode()
 
 
+@pytest.mark.parametrize("address", ["/search/", "/pulse/"])
+def test_an_unreadable_address_of_the_asking_page_leads_to_the_login(client: Client, address: str) -> None:
+    asks = {"hx-request": "true", "hx-current-url": "http://[::bad"}
+    response = client.get(address, headers=asks)
+    assert (
+        response.status_code,
+        "/login/" in response.headers.get("HX-Redirect", response.content.decode()),
+    ) == (200, True)
+
+
 @pytest.mark.parametrize(
     "wanted",
     [

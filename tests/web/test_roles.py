@@ -290,6 +290,14 @@ def test_a_viewer_sees_no_title_of_a_session_which_is_what_a_person_typed(world:
 
 
 @pytest.mark.parametrize("role", Role)
+def test_a_link_that_python_cannot_read_stays_on_the_page_of_a_memory(role: Role, world: World) -> None:
+    # Browsers and the cleaner of pages take it; Python refuses a user name that has a wide slash.
+    memory = make.make_memory(world.project, "odd.md", "See http://a\uff0fb@host.example/ first.\n")
+    page = client_of(role).get(reverse("memory", args=[memory.pk]))
+    assert (page.status_code, 'href="http://a\uff0fb@host.example/"' in page.content.decode()) == (200, True)
+
+
+@pytest.mark.parametrize("role", Role)
 def test_who_did_not_have_the_sessions_is_told_whom_a_quote_calls_you(role: Role) -> None:
     text = client_of(role).get("/").content.decode()
     assert ("“you” is the person whose sessions these are" in text) is (role < Role.ADMIN)

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -146,7 +147,9 @@ class _Test:
     def _refused(self, looked: "HttpAnswer") -> Probed | None:
         """A result that the list of models already shows; None if the question has to be asked."""
         if 300 <= looked.status < 400:
-            place = urlsplit(looked.location).netloc or looked.location
+            place = looked.location
+            with suppress(ValueError):  # the server may send anything
+                place = urlsplit(place).netloc or place
             said = f"{self._host} sends requests on to {place[:NAME_CHARS] or 'another place'}."
             return Probed(What.PATH, said, "Put the address where it leads into ANTHROPIC_BASE_URL.")
         if looked.status in (401, 403):

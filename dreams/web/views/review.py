@@ -8,7 +8,6 @@ verdict on many decisions also carries their digest.
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import messages
@@ -246,7 +245,7 @@ def _query_to_come_back_to(request: Request) -> str:
     if request.method == "POST":
         return request.POST.get("back", "")
     if wants_fragment(request) and "file" in request.GET:
-        return urlsplit(request.htmx.current_url or "").query
+        return (request.htmx.current_url or "").partition("#")[0].partition("?")[2]
     return request.GET.urlencode()
 
 
