@@ -3,10 +3,12 @@
 import datetime as dt
 import logging
 import os
+import re
 from pathlib import Path
 
 # Only two files of this size are kept, so that a recurring error cannot fill the disk.
 MAX_BYTES = 1_000_000
+_FEED = re.compile(r"(/feed/)[^/\s]+")  # followed by the token that opens it
 TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -39,7 +41,7 @@ class OneLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         plain = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None})
-        said, caught = super().format(plain), record.exc_info
+        said, caught = _FEED.sub(r"\1…", super().format(plain)), record.exc_info
         if caught and caught[1] is not None:
             where = keep(self._file, f"{said}\n{self.formatException(caught)}")
             return f"{_one_line(said)}: {type(caught[1]).__name__}: {_one_line(str(caught[1]))}. {where}"

@@ -37,6 +37,13 @@ def test_worktrees_of_a_repository_share_one_memory_directory_and_bring_their_fo
     assert set(found.folders.values_list("cwd", flat=True)) == {str(app), str(tree)}
 
 
+def test_the_name_of_a_project_is_one_line_without_hidden_characters(root: Root) -> None:
+    # Mails, the feed, notices and pages name it.
+    root.session(root.repository("app\n\x1b[31mNow\u202e"), "s1")
+    root.discover()
+    assert project().name == "app ⟨U+001B⟩[31mNow⟨U+202E⟩"
+
+
 def test_a_folder_whose_cwd_is_gone_stands_alone(root: Root) -> None:
     app = root.repository("app")
     root.session(app, "s1")

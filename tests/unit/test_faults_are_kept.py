@@ -35,6 +35,13 @@ def test_a_line_without_an_error_stays_as_it_is(tmp_path: Path) -> None:
     assert not faults.file_in(tmp_path).exists()
 
 
+def test_the_secret_address_of_the_feed_is_in_no_line_and_in_no_file(tmp_path: Path) -> None:
+    record = caught()
+    record.msg, record.args = "Internal Server Error: %s", ("/feed/s3-cr_t/",)
+    line = faults.OneLine(tmp_path, "%(message)s").format(record)
+    assert "s3-cr_t" not in line + faults.file_in(tmp_path).read_text() and "Error: /feed/…/" in line
+
+
 def test_the_file_never_grows_beyond_two_of_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "MAX_BYTES", 500)
     log = faults.file_in(tmp_path)

@@ -100,6 +100,8 @@ def test_other_hosts_and_other_sites_are_refused(client: Client) -> None:
         (b'{"session_id": 5}', 400),
         (b'{"session_id": ""}', 400),
         (b'{"session_id": "x", "transcript_path": 1}', 400),
+        (rb'{"session_id": "\ud800"}', 400),
+        (rb'{"session_id": "x", "transcript_path": "/home/\udcff/x.jsonl"}', 400),
         (b'{"session_id": "' + b"x" * 16_384 + b'"}', 413),
     ],
 )

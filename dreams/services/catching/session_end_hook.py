@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.db.models import F
 from django.utils import timezone
 
+from dreams.lib.files.text import storable
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services.hosts import host
 
@@ -88,7 +89,7 @@ def _named(body: bytes) -> tuple[str, str]:
         not isinstance(named, str)
         or not isinstance(path, str)
         or not 0 < len(named) <= 200
-        or "\0" in named + path
+        or storable(named + path) != named + path
     ):
         raise Malformed
     return named, path

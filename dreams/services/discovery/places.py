@@ -11,9 +11,10 @@ from pathlib import PurePath
 from django.db.models import Q
 from django.utils import timezone
 
+from dreams.lib import diff
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession, Mark, printable
-from dreams.lib.files.text import is_folder, storable
+from dreams.lib.files.text import is_folder, one_line, storable
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import database, secret_paths
 from dreams.services.discovery.rows import Tally
@@ -149,7 +150,8 @@ def history_key(host: str, memory_dir: str) -> str:
 def _wanted(source: AgentSource, entry: FoundProject, name: str) -> dict[str, object]:
     return {
         "slug": entry.slug[:300],
-        "name": storable(name, 200),
+        # Mails and notices have it too, where a line break or an escape would pass for one of ours.
+        "name": storable(diff.visible(one_line(name)), 200),
         "kind": entry.kind,
         "scope": entry.scope if entry.kind == "agent" else "",
         "agent_name": entry.agent[:200],
