@@ -7,8 +7,8 @@ send to servers, so no log has it; the page posts it.
 import datetime as dt
 import hashlib
 import secrets
+import threading
 import time
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.contrib.auth import authenticate
@@ -102,26 +102,45 @@ def set_password(name: str, password: str, by: str = "") -> None:
 
 def change_password(user: User, old: str, new: str, address: str = "") -> None:
     """Changes a person's own password; needs the old one. Raises PasswordRefused, and TooManyTries as at a login."""
-    tries = _Tries.of(user.get_username(), address)
-    if tries.count >= TRIES:
-        raise TooManyTries
+    _count_try(user.get_username(), address)
     if not user.check_password(old):
-        tries.add()
         raise PasswordRefused("The current password is wrong. Nothing was changed.")
+    _count_try(user.get_username(), address, -1)
     set_password(user.get_username(), new, user.get_username())
 
 
 def use_password(name: str, password: str, address: str = "") -> User | None:
     """The account, or None; `address` is the client's address. Raises TooManyTries."""
-    tries = _Tries.of(name, address)
-    if tries.count >= TRIES:
-        raise TooManyTries
+    _count_try(name, address)
     user = authenticate(username=name, password=password)
-    if isinstance(user, User):
-        auditlog.record("login", actor=user.get_username(), by="password")
-        return user
-    tries.add()
-    return None
+    if not isinstance(user, User):
+        return None
+    _count_try(name, address, -1)
+    auditlog.record("login", actor=user.get_username(), by="password")
+    return user
+
+
+# The wrong passwords for each account from each address within a minute of the first, and when that minute is over. Not in the
+# cache, which forgets the oldest entries when somebody tries many names.
+_wrong: dict[str, tuple[int, float]] = {}
+_counting = threading.Lock()
+
+
+def _count_try(name: str, address: str, by: int = 1) -> None:
+    """Counts a try before its password is checked, so that those at the same time count too; a right one is taken out again.
+
+    Raises TooManyTries.
+    """
+    now, who = time.time(), hashed(f"{address} {name}")
+    with _counting:
+        # Later than a minute from now: counted while a clock was wrong.
+        over = [one for one, (_, until) in _wrong.items() if not now < until <= now + TRIES_SECONDS]
+        for one in over:
+            del _wrong[one]
+        count, until = _wrong.get(who, (0, now + TRIES_SECONDS))
+        if by > 0 and count >= TRIES:
+            raise TooManyTries
+        _wrong[who] = max(0, count + by), until
 
 
 def ensure_owner() -> User:
@@ -229,25 +248,3 @@ def _cleaned(code: str) -> str:
 
 def hashed(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Tries:
-    """Counts wrong passwords for one account from one address, within a minute of the first."""
-
-    key: str
-    count: int
-    until: float
-
-    @classmethod
-    def of(cls, name: str, address: str) -> "_Tries":
-        key, now = f"login-tries-{hashed(f'{address} {name}')}", time.time()
-        count, until = cache.get(key, (0, 0.0))
-        # Later than a minute from now: counted while a clock was wrong.
-        if not now < until <= now + TRIES_SECONDS:
-            count, until = 0, now + TRIES_SECONDS
-        return cls(key, count, until)
-
-    def add(self) -> None:
-        """Counts one more; the minute still starts at the first."""
-        cache.set(self.key, (self.count + 1, self.until), TRIES_SECONDS)

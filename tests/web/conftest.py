@@ -13,6 +13,7 @@ from django.template import Context, VariableDoesNotExist
 from django.test import Client
 
 from dreams.models import Proposal
+from dreams.services import login
 from tests.conftest import logged_in
 from tests.web.reading import Reader
 from tests.world import review
@@ -21,8 +22,9 @@ from tests.world.kept import Keep, Kept
 
 @pytest.fixture(autouse=True)
 def empty_cache() -> Iterator[None]:
-    """The count of wrong logins lives in the cache."""
+    """Of the cache, and of the count of wrong logins."""
     cache.clear()
+    login._wrong.clear()
     yield
     cache.clear()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+import time
+from contextlib import suppress
 
 import pytest
 import time_machine
@@ -127,6 +129,36 @@ def test_wrong_passwords_are_counted_for_one_account_from_one_address(client: Cl
     assert _try(client, "alice", word) == 429, "from here it is guessed"
     assert _try(client, "alice", word, "10.0.0.7") == 303
     assert _try(Client(), "bert", word) == 303
+
+
+def test_wrong_passwords_at_the_same_time_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+
+    def wrong(username: str, password: str) -> None:
+        checked.append(password)
+        time.sleep(0.2)
+
+    def guess(password: str) -> None:
+        with suppress(login.TooManyTries):
+            login.use_password("alice", password, "10.0.0.7")
+
+    monkeypatch.setattr(login, "authenticate", wrong)
+    tries = [threading.Thread(target=guess, args=[str(number)]) for number in range(login.TRIES * 3)]
+    for one in tries:
+        one.start()
+    for one in tries:
+        one.join()
+    assert len(checked) == login.TRIES
+
+
+def test_guessing_at_many_accounts_forgets_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login, "authenticate", lambda **_: None)
+    for _ in range(login.TRIES):
+        login.use_password("alice", "wrong", "10.0.0.7")
+    for number in range(320):  # the cache has room for 300 entries
+        login.use_password(f"nobody {number}", "wrong", "10.0.0.7")
+    with pytest.raises(login.TooManyTries):
+        login.use_password("alice", "wrong", "10.0.0.7")
 
 
 def test_a_try_does_not_lengthen_the_wait(client: Client) -> None:
