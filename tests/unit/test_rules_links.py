@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tests.world.cases import each
+from tests.world.findings import codes, report
 from tests.world.rules import Dreamt, dream, memory
 
 HARNESS = "---\nname: {name}\ndescription: how the harness is built\ntype: feedback\n---\n\nThe harness has two layers.\n"
@@ -88,6 +89,13 @@ def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
     remove = asked[0].options[0]
     assert [option.id for option in asked[0].options] == ["remove", "keep"]
     assert "Read no-such-note and another-one before a change." in (remove.edits[0].after or "")
+
+
+def test_words_whose_link_goes_are_no_loss(tmp_path: Path) -> None:
+    made = _dream(tmp_path, "Read [[backend_enforcement]] before a change.")
+    [edit] = made.outcome.questions[0].options[0].edits
+    states = ({edit.path: (text or "").encode()} for text in (edit.after, edit.before))
+    assert "unexplained-loss" not in codes(report(*states))
 
 
 def test_several_links_to_one_missing_memory_are_counted_as_one_memory(tmp_path: Path) -> None:

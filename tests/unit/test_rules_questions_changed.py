@@ -830,3 +830,28 @@ def test_what_was_moved_is_not_replaced_by_where_it_went(tmp_path: Path) -> None
     made = dream(tmp_path, files, [session(1, "mail-relay was moved to box-2")])
     told = [text for question in asked(made, "changed") for text in texts(question, "replace").values()]
     assert [*told, made.text("a.md")][0] == memory("mail-relay runs on `box-2`.\n")
+
+
+@each(
+    "said",
+    [
+        "ledger-worker also listens on port 9090.",
+        "ledger-worker now listens on port 9090 as well",
+        "Remember that ledger-worker also listens on port 9090.",
+    ],
+)
+def test_what_is_so_besides_replaces_nothing(tmp_path: Path, said: str) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory("ledger-worker listens on port 8080.\n")}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert asked(made, "changed") == []
+    assert "ledger-worker listens on port 8080." in made.text("a.md")
+    assert any("9090" in made.text(path) for path in made.after) == said.startswith("Remember")
+
+
+def test_of_two_memories_the_one_that_says_also_has_no_newer_value(tmp_path: Path) -> None:
+    other = "ledger-worker also listens on port 50020."
+    assert asked(two(tmp_path, ONE, other, dated=True), "changed") == []
+
+
+def test_whom_to_ask_is_a_name_without_the_verb() -> None:
+    assert read("Ask Ada Lind before a release.").anchors == {"ada lind"}

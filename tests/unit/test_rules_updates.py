@@ -587,7 +587,7 @@ def test_what_is_denied_or_of_another_kind_takes_the_place_of_nothing(
         ("Never deploy on port 8080.", "never deploy on port 9090 now", "Never deploy on port 9090."),
         ("We do not use TLS and listen on port 8080.", "we listen on port 9090 now, not 8080", "We do not use TLS and listen on port 9090."),
         ("The relay listens on port 8080.", "the relay does not listen on 8080 but on 9090 now", "The relay listens on port 9090."),
-        ("Ask Ana about billing.", "ask Tom about billing now", "ask Tom about billing."),
+        ("Ask Ana about billing.", "ask Tom about billing now", "Ask Tom about billing."),
         ("Contact Ana Ruiz about billing.", "contact Tom Berg about billing now", "contact Tom Berg about billing."),
         ("Never send more than 30 records to hazel-hub.", "batches in hazel-hub are 45 records now", "Never send more than 45 records to hazel-hub."),
     ],

@@ -19,7 +19,7 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import Typed
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import CLAUSE, TELLING, says_more
+from dreams.lib.prose.comparing import CLAUSE, TELLING, adds, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OF_A_THING,
     MOST_OWN,
@@ -296,6 +296,7 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Plac
         if share_most(words_of(each.text), words_of(typed.text))
         and not _is_framed(typed, thing, each)
         and not _only_denies(typed.text, each)
+        and not adds(typed.text, each.text)
         and len(each.text.split()) <= MOST_SHORT
         and len(sentences(each.text)) == 1
     ]

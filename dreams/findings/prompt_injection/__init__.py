@@ -34,8 +34,10 @@ COULD = "could steer an agent; by its words it "
 _OWN = "Leave it if you or your agent wrote it on purpose; remove it if you do not know where it comes from."
 _HIDDEN = {"disguised", "mixed-script"}  # from a reader, not only from a careless one
 COULD_STEER = SPOKEN - _HIDDEN  # the codes of lines that say something to an agent
+_EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")  # an underscore is a letter to a pattern
 _MIXED = re.compile(r"[^\W\d_]{2,}")
-# Letters of Greek, and those of Cyrillic, Armenian and Cherokee; "Δt" and "oθ" are formulas.
+# Letters of Greek, and those of Cyrillic, Armenian and Cherokee; "Δt", "oθ" and "ρh" are formulas.
+_FORMULA = re.compile("[A-Za-z][ικνρυχ]|[ικνρυχ][A-Za-z]")
 _LIKE_LATIN = re.compile("[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧικνορυχ\u0400-\u058f\u13a0-\u13ff\uab70-\uabbf]")
 _ENDED = re.compile(r"[.!?:;|]\W*$|^\s*(?:#|---|```)")
 _GOES_ON = re.compile(r"\s*[a-z(“\"'`][^:|]*$|\s*[a-z]+ [a-z]+")
@@ -103,7 +105,7 @@ def _shape(line: CheckedLine, text: str) -> Iterator[NewFinding]:
         yield _found(
             line, "long-line", f"is {len(line.text):,} characters long", "Cut it into shorter statements."
         )
-    words = (word for word in _MIXED.findall(text) if re.search("[A-Za-z]", word))
+    words = (w for w in _MIXED.findall(text) if re.search("[A-Za-z]", w) and not _FORMULA.fullmatch(w))
     if mixed := next(filter(_LIKE_LATIN.search, words), None):
         yield _found(
             line,
@@ -212,7 +214,8 @@ def _bare(text: str) -> str:
 
 def _clean(text: str) -> str:
     """What an agent reads: letters spread by characters nobody sees, or of another width, are the same words to it."""
-    return unicodedata.normalize("NFKC", without_hidden(re.sub(r"\s", " ", text[:_MAX])))
+    shown = without_hidden(re.sub(r"\s", " ", text[:_MAX]))
+    return _EMPHASIS.sub("", unicodedata.normalize("NFKC", shown))
 
 
 def _short(text: str) -> str:

@@ -32,6 +32,14 @@ def same(one: str, other: str) -> bool:
     return bool(plain(one)) and normalised(one) == normalised(other) and asks(one) == asks(other)
 
 
+_BESIDES = re.compile(r"\b(?:also|additionally|as well(?! as)|too(?=\W*$))\b", re.IGNORECASE)
+
+
+def adds(text: str, known: str) -> bool:
+    """Whether a text says something besides what is known, and not in its place: "it also listens on 9090"."""
+    return bool(_BESIDES.search(text)) and not _BESIDES.search(known)
+
+
 Relation = Literal["same", "other value", "none"]
 
 # Shares of weight: how much of the shorter one the longer one has (`covered`), and how much is common. Read off 72 pairs of
@@ -93,6 +101,8 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     if veto := _veto(one, other, mine, theirs):
         return Compared("none", score, veto)
     differing = _differing(mine, theirs)
+    if differing is not None and (adds(one, other) or adds(other, one)):
+        return Compared("none", score, "one is said besides the other")
     if differing is not None:
         return _with_two_values(mine, theirs, differing, score, is_rare)
     if _names_another(mine, theirs) and _names_another(theirs, mine):

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import chain
 
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import TELLING, UNITS, of_one_sort
+from dreams.lib.prose.comparing import TELLING, UNITS, adds, of_one_sort
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical
@@ -197,6 +197,8 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
 
     `known` are other statements about the thing, whose values are not new.
     """
+    if adds(said, text):
+        return None
     mine = (*spans(text, thing), *_numbers_inside(text))
     theirs = [_with_program(span, said, mine) for span in spans(said, thing)]
     held = (*mine, *_versions(mine))
@@ -232,10 +234,10 @@ def _numbers_inside(text: str) -> Iterator[ValueSpan]:
 
 
 def _with_program(span: ValueSpan, said: str, known: Sequence[ValueSpan]) -> ValueSpan:
-    """A value with the words before it that a known one begins with: a command typed without backticks, "ask Tom" for "Ask Ana"."""
+    """A value with the words before it that a known one begins with: a command typed without backticks, "contact Tom" for "Contact Ana"."""
     for each in known:
         *words, _ = each.text.strip("`").split(" ")
-        for program in (" ".join(words), *words[:1]):  # also "Contact" of "Contact Ana Ruiz"
+        for program in (" ".join(words), *words[:1]):  # also of "Contact Ana Ruiz"
             if program and said[: span.start].lower().endswith(f"{program} ".lower()):
                 return replace(_span(said, span.start - len(program) - 1, span.end, None), sort=each.sort)
     return span

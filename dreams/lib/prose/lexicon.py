@@ -68,6 +68,7 @@ comment remark
 bug defect
 instead rather
 reply answer respond response
+ask inquire
 concise short brief terse
 """
 # If one side has one of a pair and the other side the other, the meaning is reversed.

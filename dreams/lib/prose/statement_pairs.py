@@ -21,6 +21,7 @@ _DAY = re2.compile(
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
 )
 _TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a series
+_VERSION = re.compile(r"(?:v|phase[_-]?)\d[\d.]*(?=\D*$)")
 # List entries ("- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"), boxes, steps, and text below an entry.
 _ENTRY = re2.compile(
     r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*[-*+] +\[[ xX]\] |\s*\d+[.)] |\s+[-*+] "
@@ -111,6 +112,8 @@ def places_apart(one: PlacedText, other: PlacedText) -> str:
     """Why the places of two statements speak against one fact: same file, environment, day, link; "" if they do not."""
     if one.path == other.path:
         return "they are in one file"
+    if _VERSION.sub("", one.path) == _VERSION.sub("", other.path):
+        return "they are two versions or phases of one thing"
     places = [encodable(each.path) for each in (one, other)]
     headed = [encodable(" ".join((each.path, *each.headings))) for each in (one, other)]
     if any(map(_TASK.search, places)) or any(map(_DAY.search, headed)):

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from dreams.engines.rules.notes.wording import sentences
 from dreams.findings.ledger.facts import negation_changes
-from dreams.lib.prose import comparing
-from dreams.lib.prose.comparing import compare, says_more
+from dreams.lib.prose.comparing import compare, normalised, says_more
 from dreams.lib.prose.statements import statement
 
 COMMON = 2_000  # words in more lines than this are not searched
@@ -25,7 +24,7 @@ class KnownStatements:
             self.add(text)
 
     def add(self, text: str) -> None:
-        plain = comparing.normalised(text)
+        plain = normalised(text)
         if not plain or plain in self._plain:
             return
         place = len(self._texts)
@@ -36,7 +35,7 @@ class KnownStatements:
 
     def find(self, text: str) -> str | None:
         """A known statement that certainly says the same."""
-        plain = comparing.normalised(text)
+        plain = normalised(text)
         if plain in self._plain:
             return self._texts[self._plain[plain]]
         for place in self._near(text):

@@ -151,7 +151,8 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
         before = text = rec.tree.texts[path]
         links = (link for where, _, link in found if where == path)
         for link in sorted(links, key=lambda each: -each.start):
-            text = text[: link.start] + (link.label or text[link.start + 2 : link.end - 2]) + text[link.end :]
+            name = text[link.start + 2 : link.end - 2].replace("_", "-")  # words, no code
+            text = text[: link.start] + (link.label or name) + text[link.end :]
         lines = before.split("\n")
         numbers = list(dict.fromkeys(number for where, number, _ in found if where == path))
         cited = tuple(from_memory(path, number, lines[number - 1].rstrip("\r")) for number in numbers[:3])

@@ -13,6 +13,7 @@ from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forge
 from dreams.engines.rules.user_statements.speech import standing_from, typed_lines
 from dreams.engines.types import KEEP, Option, Question
 from dreams.lib.files.text import plural, quoted
+from dreams.lib.prose.comparing import normalised
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
@@ -40,7 +41,7 @@ def _questions(asking: Inputs, heard: Heard, wish: Wish, found: Sequence[PlacedT
     same: dict[str, list[PlacedText]] = {}
     for each in found:
         if not asking.is_touched(place_of(each)) and asking.tree_before.writable(each.path):
-            same.setdefault(forgetting.plain(each.text), []).append(each)
+            same.setdefault(normalised(each.text), []).append(each)
     if len(same) <= forgetting.MOST_CANDIDATES:
         for places in same.values():
             yield _to_forget(asking, heard, wish, places[: forgetting.MOST_FORGOTTEN])

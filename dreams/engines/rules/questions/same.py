@@ -228,18 +228,13 @@ def _fold(rec: Recorder, keep: PlacedText, drop: str, row_max: int) -> None:
         target = keep.text
         alike = len(shared_values(read(text), keep.reading)) > 1
         if says_more(text, known, 1.0 if is_label else MOST_REWORDED if alike else MOST_NEW):
-            added = _described(document, text) if is_label else _with(document, text, lines[0])
+            bullet = with_bullet(document, text) if BULLET.match(lines[0]) and not is_label else None
+            added = _described(document, text) if is_label else bullet or with_paragraph(document, text)
             if added is None:
                 return
             document, known, target = added, f"{known}. {text}", text
         told += [Fate(line, "merged-into", keep.path, target) for line in lines]
     files.merge_into(rec, keep.path, drop, row_max, decode(document.to_bytes()), told)
-
-
-def _with(document: memdir.Document, text: str, line: str) -> memdir.Document | None:
-    """The file with one more statement, as a bullet if it was one."""
-    added = with_bullet(document, text) if line.lstrip().startswith(("-", "*", "+")) else None
-    return added or with_paragraph(document, text)
 
 
 def _described(document: memdir.Document, text: str) -> memdir.Document | None:
@@ -294,7 +289,7 @@ def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
     if added and (keep.path == drop.path or (BULLET.match(keep.raw) and added != [drop.text])):
         return  # its remarks are not entries of another list
     for text in reversed(added):  # each right after the kept one
-        made = _behind(document, keep.text, text) or (None if remarks else _with(document, text, drop.raw))
+        made = _behind(document, keep.text, text)
         if made is None:
             return
         document = made

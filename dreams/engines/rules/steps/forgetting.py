@@ -15,6 +15,7 @@ from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
+from dreams.lib.prose.comparing import normalised
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, topics
 from dreams.lib.prose.statements import canonical
@@ -29,7 +30,6 @@ ABBREVIATED = 3  # letters at most of a name like "IP", which names a kind and n
 MOST_SENTENCES = 2  # of a statement that is removed completely
 LEAST_WORD = 0.5  # least weight of a word that may name a thing
 LEAST_QUOTED = 2  # spaces; fewer words may be in a request by chance
-_MARKS = re.compile(r"[*_`\"'“”‘’]")
 NOTE = "You asked to forget it."
 _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|{AWAY})[\s:,]+",
@@ -89,8 +89,8 @@ def asked_text(wish: Wish) -> str:
 def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
     """Remove the memory whose full title is all that a request names, if it has only one fact; returns whether it did."""
     tree, text = rec.tree, asked_text(wish)
-    told, words = f" {plain(text)} ", wanted(text)
-    titles = {path: plain(title) for path in tree.topics() if (title := title_of(tree, path))}
+    told, words = f" {normalised(text)} ", wanted(text)
+    titles = {path: normalised(title) for path in tree.topics() if (title := title_of(tree, path))}
     found = [
         path
         for path, title in titles.items()
@@ -117,13 +117,13 @@ def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wis
 
 def quoted_fact(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements that a request quotes word for word, if they are one fact."""
-    told = plain(text)
+    told = normalised(text)
     found = [
         each
         for each in index.statements
-        if each.source == "body" and (own := plain(each.text)) in told and own.count(" ") >= LEAST_QUOTED
+        if each.source == "body" and (own := normalised(each.text)) in told and own.count(" ") >= LEAST_QUOTED
     ]
-    return found if len({plain(each.text) for each in found}) == 1 else []
+    return found if len({normalised(each.text) for each in found}) == 1 else []
 
 
 def told_anew(index: StatementIndex, text: str) -> Iterator[PlacedText]:
@@ -133,11 +133,6 @@ def told_anew(index: StatementIndex, text: str) -> Iterator[PlacedText]:
         for each in index.with_words(names) if any(map(index.is_rare, names)) else ():
             if each.reading.anchors <= names and index.pair(fact, each).found.relation == "same":
                 yield each
-
-
-def plain(text: str) -> str:
-    """The text without marks and capitals, to tell whether two say the same."""
-    return " ".join(_MARKS.sub(" ", text).split()).rstrip(" .!").lower()
 
 
 def named_fact(index: StatementIndex, text: str) -> list[PlacedText]:

@@ -19,7 +19,7 @@ from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import normalised
+from dreams.lib.prose.comparing import adds, normalised
 from dreams.lib.prose.exchanges import exchange, words_of
 from dreams.lib.prose.pieces import WEAK, ComparedWord, keys_of, pieces
 from dreams.lib.prose.statement_index import statements_of
@@ -183,7 +183,7 @@ def restated(old: str, new: str) -> bool:
     one, other = statement(old), statement(new)
     if keys_of(new) - _UNSAYING <= keys_of(old) and len(one.negations) == len(other.negations):
         return False  # nothing new
-    if one.environments != other.environments or one.days != other.days:
+    if one.environments != other.environments or one.days != other.days or adds(new, old):
         return False
     if label_of(old) == label_of(new) != "":
         return True

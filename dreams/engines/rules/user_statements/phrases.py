@@ -3,9 +3,9 @@
 Each marks the sentence as supposed, planned, quoted, for elsewhere or temporary, a joke, or about words. The other modules of
 this package have the logic."""
 
-import math
 import re
-from collections import Counter
+
+from dreams.lib.secrets.spotting import is_token, spans
 
 
 def _words(*phrases: str) -> re.Pattern[str]:
@@ -135,12 +135,6 @@ def is_own_word(sentence: str) -> bool:
     return not ASKED.match(sentence) and not TOLD_BY_OTHERS.search(OWN_WORDS.sub("", sentence))
 
 
-_SHAPES = re.compile(
-    r"-----BEGIN|\b(?:sk|pk|rk)[-_](?:live|test|ant|proj|or)?[-_]?\w{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w+|\bglpat-[\w-]{12,}"
-    r"|\bAKIA[0-9A-Z]{8,}|\bxox[abprs]-[\w-]{8,}|\bAIza[\w-]{20,}|\bya29\.[\w-]+|\beyJ[\w-]{8,}\.[\w-]{8,}|\bnpm_\w{20,}|\bhf_\w{16,}"
-    r"|://[^/\s:@]+:[^/\s:@]+@|\bbearer\s+[\w.-]{12,}",
-    re.IGNORECASE,
-)
 _NAMED = re.compile(
     r"\b(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|(?:api|access|private|secret|auth|license)[-_ ]?key|pin)s?\b"
     r"[^.\n]{0,40}?(?:\bis\b|[:=])\s*[\"'`]?(?P<value>[^\s\"'`]{4,})",
@@ -152,22 +146,14 @@ _PASSWORD = re.compile(
     r"never|always|only|managed|taken|from|at|on|rotated|hashed|optional)\b)\S",
     re.IGNORECASE,
 )
-_CUT_OUT = re.compile(r"\[redacted\b", re.IGNORECASE)
+_CUT_OUT_OR_LOGIN = re.compile(r"\[redacted\b|://[^/\s:@]+:[^/\s:@]+@", re.IGNORECASE)
 _LONG = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _PLAIN_VALUE = re.compile(r"[a-z]+[.,;]?|[a-z]+(?:[-_/][a-z]+)+[.,;]?", re.IGNORECASE)
 
 
 def looks_secret(text: str) -> bool:
-    """Whether it may have a secret: the form of a key, a value beside "password", a long random string, or a redaction mark."""
-    if _CUT_OUT.search(text) or _SHAPES.search(text) or _PASSWORD.search(text):
+    """Whether it may have a secret: one of a known form, a value beside "password", a long random string, or a redaction mark."""
+    if _CUT_OUT_OR_LOGIN.search(text) or _PASSWORD.search(text) or any(map(is_token, _LONG.findall(text))):
         return True
-    if any(not _PLAIN_VALUE.fullmatch(match["value"]) for match in _NAMED.finditer(text)):
-        return True
-    return any(_is_random(run) for run in _LONG.findall(text))
-
-
-def _is_random(run: str) -> bool:
-    mixed = any(map(str.isdigit, run)) and any(map(str.isalpha, run))
-    counts = Counter(run)
-    entropy = -sum(n / len(run) * math.log2(n / len(run)) for n in counts.values())
-    return mixed and entropy > 3.5 and not re.fullmatch(r"[A-Za-z]+(?:[-_/]\w{1,12})+", run)
+    named = (match["value"] for match in _NAMED.finditer(text))
+    return bool(spans(text)) or not all(map(_PLAIN_VALUE.fullmatch, named))
