@@ -182,6 +182,16 @@ def test_sub_agents_are_found_below_their_session_and_outputs_are_left_alone(roo
     assert (main.size, main.mtime_ns, main.inode) == (st.st_size, st.st_mtime_ns, st.st_ino)
 
 
+def test_what_macos_adds_to_a_copy_of_a_transcript_is_no_session(root: Path) -> None:
+    path = session(root, "/srv/app")
+    for name in (f"._{path.name}", ".DS_Store"):
+        (path.parent / name).write_bytes(b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        ")
+    found = [
+        entry for entry in sessions.transcripts_in(str(path.parent)) if isinstance(entry, FoundTranscript)
+    ]
+    assert [entry.path for entry in found] == [str(path)]
+
+
 def test_odd_entries_are_skipped_with_a_reason_and_stop_nothing(root: Path) -> None:
     folder = session(root, "/gone/app", "good").parent
     (folder / "dangling.jsonl").symlink_to("/nowhere")

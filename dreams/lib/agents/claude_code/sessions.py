@@ -87,6 +87,8 @@ class _Listing:
                 yield entry
                 continue
             name, found = entry
+            if name.startswith("."):
+                continue  # `._NAME.jsonl` is what macOS adds to a copy on another file system
             if name.endswith(SUFFIX):
                 yield _transcript(self.folder, name, found, parent="")
             elif stat.S_ISDIR(found.st_mode) and name != "memory" and not odd(name, found):
