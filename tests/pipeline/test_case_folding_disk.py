@@ -6,6 +6,7 @@ process whose disk takes such names for one (tests/world/processes/folding_disk.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.types import Edit
+from dreams.lib.agents.base import FoundProject
+from dreams.lib.agents.claude_code import ClaudeCode, slug_of
 from dreams.lib.files import text
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import review, rollback
@@ -104,6 +107,20 @@ def test_an_old_version_is_restored_beside_its_new_name_or_refused(tmp_path: Pat
         assert "Feedback_Testing.md" in str(refused)
     syncing.refresh(project)
     assert set(now.values()) <= set(texts_of(project).values())
+
+
+def test_a_repository_that_was_spelt_in_two_ways_is_no_second_project(tmp_path: Path) -> None:
+    repo, root = tmp_path / "app", tmp_path / ".claude"
+    for folder in (repo / ".git", repo / "sub"):
+        folder.mkdir(parents=True)
+    for cwd in (repo, tmp_path / "App" / "sub"):
+        folder = root / "projects" / slug_of(str(cwd))
+        folder.mkdir(parents=True)
+        (folder / "s1.jsonl").write_text(json.dumps({"type": "user", "cwd": str(cwd)}) + "\n")
+    world.put(root / "projects" / slug_of(str(repo)) / "memory" / "MEMORY.md", "# Memory\n")
+    found = [one for one in ClaudeCode(root, env={}).projects() if isinstance(one, FoundProject)]
+    places = [Path(one.memory_dir) for one in found if Path(one.memory_dir).exists()]
+    assert len(places) == len({place.stat().st_ino for place in places}) == 1
 
 
 #: What else is run there: everything that is written, undone and recovered, but no variant of what another test shows.

@@ -5,7 +5,8 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -224,7 +225,7 @@ class Projects:
         return self._repos[cwd]
 
     def _drafts(self, folders: list[_Folder]) -> dict[str, _Draft]:
-        names = [folder.name for folder in folders]
+        names = {folder.name.lower(): folder.name for folder in folders}
         drafts: dict[str, _Draft] = {}
         for folder in folders:
             memory_dir, source = self._memory_dir(folder, names)
@@ -238,7 +239,7 @@ class Projects:
                 drafts.setdefault(left, _Draft(left, folder.name))
         return drafts
 
-    def _memory_dir(self, folder: _Folder, names: list[str]) -> tuple[str, str]:
+    def _memory_dir(self, folder: _Folder, names: Mapping[str, str]) -> tuple[str, str]:
         home = folder.repo or (folder.cwd if folder.cwd_exists else None)
         trusted = home is not None and self._trusted(home)
         named, refused = self._settings.memory_directory(home, trusted=trusted)
@@ -248,7 +249,18 @@ class Projects:
         own = f"{folder.path}/memory"
         if folder.repo is None or folder.has_memories:
             return own, "default"
-        return f"{self._base}/{folder_name(folder.repo, names)}/memory", "default"
+        return (
+            f"{self._base}/{self._spelt(folder_name(folder.repo, names.values()), names)}/memory",
+            "default",
+        )
+
+    def _spelt(self, name: str, names: Mapping[str, str]) -> str:
+        """A folder's name as it is on disk: one that ignores case also finds it by another spelling of the repository."""
+        spelt = names.get(name.lower(), name)
+        with suppress(OSError):
+            if spelt != name and os.path.samefile(f"{self._base}/{spelt}", f"{self._base}/{name}"):
+                return spelt
+        return name
 
     def _agent_memories(self, folders: list[_Folder]) -> Iterator[FoundProject | Skipped]:
         yield from _agents_in(os.path.join(self._root, "agent-memory"), "user", None, ())
