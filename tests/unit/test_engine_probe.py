@@ -294,6 +294,26 @@ def test_an_answer_without_an_end_is_cut_off() -> None:
     assert found.what is What.OTHER_API
 
 
+def test_an_error_without_an_end_is_cut_off() -> None:
+    hung_up: list[OSError] = []
+
+    def endless(connection: socket.socket, head: bytes) -> None:
+        if head.startswith(b"GET"):
+            connection.sendall(answer("404 Not Found", "text/plain", b""))
+            return
+        connection.sendall(b"HTTP/1.1 500 Broken\r\ncontent-type: application/json\r\n\r\n")
+        try:
+            for _ in range(1_000):
+                connection.sendall(b" " * 65536)
+        except OSError as error:
+            hung_up.append(error)
+
+    with raw(endless) as address:
+        found = probe(MODEL, {"ANTHROPIC_BASE_URL": address}, seconds=20.0)
+    assert found.what is not What.OK and "500" in found.said
+    assert hung_up
+
+
 # --- Nobody there -------------------------------------------------------------------------------------------------
 
 

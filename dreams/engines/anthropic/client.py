@@ -152,6 +152,7 @@ class Client:
                 # Plain HTTP has no certificate, and loading the authorities takes longer than a short answer.
                 verify=not self._endpoint.base_url.startswith("http:"),
                 trust_env=not self._endpoint.is_local,
+                event_hooks={"response": [_cut_error]},
             )
             made = AsyncAnthropic(
                 api_key=self._endpoint.key,
@@ -232,6 +233,13 @@ async def _beginning(answer: "httpx2.Response") -> bytes:
         if len(body) >= MOST_ANSWER_BYTES:
             break
     return body[:MOST_ANSWER_BYTES]
+
+
+async def _cut_error(response: "httpx2.Response") -> None:
+    """Of what is no success only the beginning: the library reads all of it, and one without an end would fill the memory."""
+    if not response.is_success:
+        response._content = await _beginning(response)
+        await response.aclose()
 
 
 def _take(sent: "ServerSentEvent", response: "httpx2.Response", collector: Collector) -> None:
