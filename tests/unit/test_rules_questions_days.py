@@ -486,3 +486,12 @@ def test_a_file_of_many_sections_is_read_once_for_all_of_them(tmp_path: Path) ->
     with mock.patch.object(days, "REMARK", wraps=days.REMARK) as remark:
         dream(tmp_path, project_file(f"# Deploys\n\n{sections}\n"))
     assert 0 < remark.match.call_count < 2_000
+
+
+def test_a_state_goes_neither_with_the_reason_behind_it_nor_without_it(tmp_path: Path) -> None:
+    status = "**Status as of 2026-01-30:** The launcher is one folder of Swift files."
+    why = "**Why:** One window shows every service."
+    for name, more in (("alone", ""), ("with a reason", f"\n\n{why}")):
+        files = {"notes.md": memory(f"# Launcher\n\n{status}{more}\n\n## Log\n\n- It restarts.\n")}
+        kinds = {question.kind for question in dream(tmp_path / name, files).outcome.questions}
+        assert ("expired" in kinds) == (not more), name

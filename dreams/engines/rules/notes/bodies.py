@@ -54,16 +54,21 @@ def standing_lines(path: str, document: memdir.Document) -> Iterator[PlacedText]
 
 
 def _is_free(items: list[memdir.BodyItem], place: int) -> bool:
+    item, following = items[place], _beside(items, place, 1)
+    if is_labelled(item.text) or not _may_go(items, place, item.content or item.text):
+        return False
+    if item.kind == "bullet":
+        return not _is_explained(items, place)
+    return item.first_line == item.last_line and not (following and is_labelled(following.text))
+
+
+def _may_go(items: list[memdir.BodyItem], place: int, text: str) -> bool:
+    """Whether it says something and nothing hangs on it: no quote, introduction, numbered step or parent."""
     item = items[place]
-    if item.kind not in {"bullet", "paragraph"} or is_labelled(item.text) or not says_something(item.text):
+    if item.kind not in {"bullet", "paragraph"} or not says_something(text) or _leads_on(text):
         return False
-    if item.content.lstrip().startswith(">") or _leads_on(item.content):
-        return False
-    if item.kind == "paragraph":
-        following = _beside(items, place, 1)
-        return item.first_line == item.last_line and not (following and is_labelled(following.text))
-    numbered = item.marker[:1].isdigit()
-    return not numbered and not _is_explained(items, place) and len(memdir.with_children(items, place)) == 1
+    is_plain = not (item.content.lstrip().startswith(">") or item.marker[:1].isdigit())
+    return is_plain and (item.kind == "paragraph" or len(memdir.with_children(items, place)) == 1)
 
 
 def _leads_on(text: str) -> bool:
@@ -103,22 +108,12 @@ def wholes(path: str, document: memdir.Document) -> Iterator[PlacedText]:
     ends = list_ends(items)
     for place, item in enumerate(items):
         text = REMARK.split(item.content or item.text, maxsplit=1)[0]
-        if _is_free(items, place) or not _may_be_whole(items, place, text):
+        rest = text.strip().split("\n")[1:] if item.kind == "paragraph" else ()
+        if _is_free(items, place) or not _may_go(items, place, text) or any(map(is_labelled, rest)):
             continue
         last = _last_remark(items, place)
         if last is not None:
             yield _stated(path, items, place, ends, text, last)
-
-
-def _may_be_whole(items: list[memdir.BodyItem], place: int, text: str) -> bool:
-    item = items[place]
-    if item.kind not in {"bullet", "paragraph"} or not says_something(text):
-        return False
-    if item.content.lstrip().startswith(">") or _leads_on(text):
-        return False
-    if item.kind == "bullet":
-        return not item.marker[:1].isdigit() and len(memdir.with_children(items, place)) == 1
-    return not any(map(is_labelled, text.strip().split("\n")[1:]))
 
 
 def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:

@@ -320,13 +320,13 @@ def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
 
 
 def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
-    """A state dated by its label: "**Status as of 2026-03-30:** …"."""
-    for each in context.statements:
-        label = _LABEL.match(each.text) if each.source == "body" else None
-        is_lead = label and label[0] == each.text  # the label of a list or table, which would lose it
+    """A state dated by its label: "**Status as of 2026-03-30:** …"; not one with a reason, which is about the whole memory."""
+    for unit in context.askable:
+        label = _LABEL.match(unit.text)
+        is_lead = label and label[0] == unit.text  # the label of a list or table, which would lose it
         day = _state_day(label[0].replace("*", "")) if label and not is_lead else None
-        if day and context.tree_before.writable(each.path) and not each.raw.lstrip()[:1].isdigit():
-            yield each, each.text, day
+        if day and not REMARK.search(unit.raw):
+            yield unit, unit.text, day
 
 
 def _state_day(sentence: str) -> _Told | None:
