@@ -24,7 +24,7 @@ class Question(models.Model):
     class Kind(models.TextChoices):
         """As in `QUESTIONS` of `engines/types.py`, with labels for pages."""
 
-        SAME = "same", "Said twice"
+        SAME = "same", "Repeated"
         CHANGED = "changed", "Changed"
         CONFLICT = "conflict", "Conflict"
         FORGET = "forget", "Forget"

@@ -206,6 +206,13 @@ def test_places_are_pairs_where_two_files_say_them_in_turn(
     assert re.findall(r"<mark>(.*?)</mark>", one) == marked
 
 
+def test_what_is_in_many_places_is_not_said_to_be_said_twice(browser: Client, project: Project) -> None:
+    places = tuple(Place(f"note_{number}.md", None, "Backups stay a day") for number in range(14))
+    (question,) = asked.ask(project, replace(asked.conflict(), kind="same", places=places))
+    shown = card(page(browser, f"/projects/{project.pk}/questions/"), question)
+    assert '<span class="tag accent">Repeated</span>' in shown and "twice" not in shown
+
+
 def test_an_answer_comes_back_to_its_question_and_can_be_taken_back(
     browser: Client, project: Project, proposal: Proposal
 ) -> None:

@@ -16,7 +16,7 @@ from dreams.models import FileChange, Finding, Hunk, LeftOut, Memory, Proposal
 from dreams.services import project_lock, review, rollback, work_under_way
 from dreams.services.apply import applying
 from dreams.services.proposals import decisions
-from dreams.web.pages import undo as selector
+from dreams.web.pages import bulk, undo as selector
 from tests.world import directory as world, every_kind as kinds, review as desk
 from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
@@ -403,3 +403,24 @@ def test_an_undo_that_somebody_else_has_just_written_is_answered(
     monkeypatch.setattr(rollback, "propose", beside_another)
     answer = undo(browser, proposal)
     assert ended and "has already been undone" in html.unescape(answer.content.decode())
+
+
+def test_a_redo_is_called_so_where_several_are_decided_and_in_boxes_that_know_no_more(
+    browser: Client, proposal: Proposal
+) -> None:
+    made, words = proposal, {"Undone", "Redone"}
+    for word in ("Undone", "Redone"):
+        made = Proposal.objects.get(public_id=rollback.rollback(made, world.ME).proposal)
+        # Written in part: which changes it undid is not known yet.
+        Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.SUBMITTED)
+        boxes = browser.get(f"/review/{made.public_id}/undo/").context["undo"].choices
+        assert {box["kind"] for box in boxes} & words == {word}
+        Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.OPEN)
+        chosen = {"proposal": made.public_id, "verdict": "reject"}
+        said = browser.get("/several/", chosen).content.decode()
+        assert set(re.findall(r"<b>(\w+)</b>", said)) & words == {word}
+        Hunk.objects.filter(file__proposal=made).update(verdict=Hunk.Verdict.PENDING)
+        shown = bulk.of([made.pk])[made.pk].decisions
+        assert {one["kind"] for one in shown} <= {word}
+        Hunk.objects.filter(file__proposal=made).update(verdict=Hunk.Verdict.APPROVED)
+        Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.APPLIED)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from dreams.models import Proposal
+from dreams.models import Operation, Proposal
 
 
 def undo_depths(proposals: Collection[int]) -> dict[int, int]:
@@ -30,6 +30,13 @@ def redos(proposals: Collection[int]) -> set[int]:
 
 def is_redo(proposal: Proposal) -> bool:
     return proposal.undoes_id is not None and proposal.pk in redos([proposal.pk])
+
+
+def kind(operation: Operation | None, *, is_redo: bool) -> str:
+    """The label of a decision: what it does or did."""
+    if is_redo:
+        return "Redone"
+    return str(operation.get_kind_display()) if operation else "Changed"
 
 
 def redone(proposal: Proposal) -> Proposal:

@@ -15,7 +15,7 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Finding, Hunk, Operation, Proposal, Question
 from dreams.services import blobs, proposals
-from dreams.services.proposals import decisions, rebase
+from dreams.services.proposals import decisions, rebase, undos
 from dreams.services.proposals.decisions import Counts
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
@@ -204,17 +204,22 @@ class BulkProposal:
 
 
 def of(proposal_pks: Collection[int]) -> dict[int, BulkProposal]:
-    """Proposal → its undecided decisions. Two queries in all."""
+    """Proposal → its undecided decisions. Two queries in all, one more with undos."""
     rows = Hunk.objects.filter(file__proposal__in=proposal_pks, verdict=Hunk.Verdict.PENDING)
     rows = rows.select_related("file", "operation").order_by("file__path", "number")
     found: dict[int, list[Hunk]] = {pk: [] for pk in proposal_pks}
     for row in index_last(rows):
         found[row.file.proposal_id].append(row)
-    texts = texts_of(rows)
-    return {pk: _of_one(hunks, texts) for pk, hunks in found.items()}
+    texts, again = texts_of(rows), _redos(row.operation for row in rows if row.operation)
+    return {pk: _of_one(hunks, texts, is_redo=pk in again) for pk, hunks in found.items()}
 
 
-def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> BulkProposal:
+def _redos(operations: Iterable[Operation]) -> set[int]:
+    """The proposals that redo what was undone; no query without an undo."""
+    return undos.redos({one.proposal_id for one in operations if one.kind == Operation.Kind.UNDO})
+
+
+def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts, *, is_redo: bool) -> BulkProposal:
     count = sum(hunk.base_count + hunk.new_count for hunk in hunks)
     if count > MOST_LINES:
         return BulkProposal(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
@@ -228,13 +233,14 @@ def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> BulkProposal:
         return BulkProposal(why_not="It contains a secret, which is hidden here. Review it.")
     parts = {hunk.pk: part for hunk, part in zip(hunks, shown, strict=True)}
     groups = decisions.grouped(hunks).values()
-    return BulkProposal([_decision(group, [parts[hunk.pk] for hunk in group]) for group in groups])
+    shown_parts = ((group, [parts[hunk.pk] for hunk in group]) for group in groups)
+    return BulkProposal([_decision(group, each, is_redo=is_redo) for group, each in shown_parts])
 
 
-def _decision(hunks: Sequence[Hunk], parts: Sequence[FileChanges]) -> dict[str, Any]:
+def _decision(hunks: Sequence[Hunk], parts: Sequence[FileChanges], *, is_redo: bool) -> dict[str, Any]:
     operation = hunks[0].operation
     return {
-        "kind": str(operation.get_kind_display()) if operation else "Changed",
+        "kind": undos.kind(operation, is_redo=is_redo),
         "reason": operation.reason if operation else "",
         "parts": parts,
     }
@@ -256,7 +262,7 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
     }
     loaded = review_proposal.load_all([rows[name] for name in wanted if name in rows])
     operations = Operation.objects.filter(proposal__in=list(rows.values())).in_bulk()
-    pks = [one.proposal.pk for one in loaded]
+    pks, again = [one.proposal.pk for one in loaded], _redos(operations.values())
     counts = decisions.counts(pks)
     lines = of(pks) if verdict == APPROVE else {}
     yours = _answers(rows.values()) if verdict == APPROVE else {}
@@ -266,7 +272,7 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
             verdict,
             counts[one.proposal.pk],
             lines.get(one.proposal.pk, BulkProposal()),
-            operations,
+            _reasons(one, operations, is_redo=one.proposal.pk in again),
             yours.get(one.proposal.project_id, 0),
         )
         for one in loaded
@@ -303,12 +309,11 @@ def _choice(
     verdict: str,
     counts: Counts,
     shown: BulkProposal,
-    operations: Mapping[int, Operation],
+    reasons: Sequence[tuple[str, str]],
     yours: int,
 ) -> dict[str, Any]:
     """One selected proposal. `shown` is what would be approved, line by line; `why_not` says why it is skipped, empty
     if the verdict is possible; `yours` are the person's answers that are written with it."""
-    reasons = _reasons(loaded, operations)
     return {
         "proposal": loaded.proposal,
         "paths": [file.path for file in loaded.shown_files[:MOST_PATHS]],
@@ -324,10 +329,12 @@ def _choice(
     }
 
 
-def _reasons(loaded: LoadedProposal, operations: Mapping[int, Operation]) -> list[tuple[str, str]]:
+def _reasons(
+    loaded: LoadedProposal, operations: Mapping[int, Operation], *, is_redo: bool
+) -> list[tuple[str, str]]:
     """The kind and reason of each operation, without duplicates."""
     found = [operations[hunk.operation_id] for hunk in loaded.all_hunks if hunk.operation_id is not None]
-    return list(dict.fromkeys((str(one.get_kind_display()), one.reason) for one in found))
+    return list(dict.fromkeys((undos.kind(one, is_redo=is_redo), one.reason) for one in found))
 
 
 def why_not(loaded: LoadedProposal, verdict: str) -> str:

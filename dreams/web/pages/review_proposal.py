@@ -84,8 +84,7 @@ class LoadedDecision:
 
     @property
     def kind(self) -> str:
-        kind = self.main.operation.get_kind_display() if self.main.operation else "Changed"
-        return "Redone" if self.is_redo else kind
+        return undos.kind(self.main.operation, is_redo=self.is_redo)
 
     @property
     def reason(self) -> str:

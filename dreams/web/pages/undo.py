@@ -157,16 +157,19 @@ def _choices(
     groups = decisions.grouped(_standing(proposal))
     if len(groups) < 2 or len(groups) > MOST_CHOICES:
         return ()
-    undone = {hunk.pk for hunk in planned.hunks}
-    return tuple(_choice(rows, undone, meant) for rows in groups.values())
+    undone, is_redo = {hunk.pk for hunk in planned.hunks}, undos.is_redo(proposal)
+    return tuple(_choice(rows, undone, meant, is_redo=is_redo) for rows in groups.values())
 
 
-def _choice(rows: Sequence[Hunk], undone: set[int], redone: Sequence[Hunk]) -> dict[str, Any]:
+def _choice(
+    rows: Sequence[Hunk], undone: set[int], redone: Sequence[Hunk], *, is_redo: bool
+) -> dict[str, Any]:
     """`redone`: what was undone, if this is about its undo; the box says what comes back."""
     paths = {row.file.path for row in rows}
-    meant = [hunk for hunk in redone if hunk.file.path in paths] or rows
+    known = [hunk for hunk in redone if hunk.file.path in paths]
+    meant = known or rows
     operations = list({hunk.operation_id: hunk.operation for hunk in meant if hunk.operation}.values())
-    kinds = {operation.get_kind_display(): None for operation in operations}
+    kinds = {undos.kind(operation, is_redo=is_redo and not known): None for operation in operations}
     reasons = [operation.reason for operation in operations[:MOST_REASONS]]
     more = len(operations) - MOST_REASONS
     return {
