@@ -60,6 +60,18 @@ def test_each_row_is_an_edit_of_its_own_named_by_the_file_it_leads_to(tmp_path: 
     assert [place.line_no for place in question.places] == [3, 4]
 
 
+def test_a_row_that_an_answer_made_is_not_asked_to_be_shorter_still(tmp_path: Path) -> None:
+    more = "It keeps jobs for three days, and a nightly run moves what is older to the archive on host box-2."
+    said = f"The queue is Redis 7.2 on host queue-1. {more} {TAIL}"
+    made = over_budget(tmp_path / "1", ("one.md", said, memory(f"{said}\n")), count=128)
+    files = {path: data.decode() for path, data in made.after.items()}
+    files |= {edit.path: edit.after or "" for edit in asked(made).options[0].edits}
+    days = [WRITTEN] * (files["MEMORY.md"].count("\n") + 1)
+    days[2] = replace(WRITTEN, ours=True)
+    again = dream(tmp_path / "2", files, written={"MEMORY.md": days})
+    assert [each for each in again.outcome.questions if each.kind == "index"] == []
+
+
 @pytest.mark.more
 def test_it_says_whether_the_index_is_that_long_or_would_be(tmp_path: Path) -> None:
     hook = f"The queue is Redis 7.2 on host queue-1. {TAIL}"

@@ -148,10 +148,12 @@ def _least_helpful(context: Inputs) -> list[_Offer]:
     links = _links(tree)
     seen: set[str] = set()
     offers: list[_Offer] = []
+    written = context.job.line_dates.get(memdir.INDEX_NAME, ())
+    ours = {number for number, line in enumerate(written, 1) if line and line.ours}  # as they were agreed to
     for row in memdir.parse_index(tree.texts[memdir.INDEX_NAME]).rows:
         context.report.checkpoint()
         place = Place(memdir.INDEX_NAME, row.line_no, row.raw)
-        if row.target in seen or context.is_touched(place):
+        if row.target in seen or row.line_no in ours or context.is_touched(place):
             continue
         seen.add(row.target)
         if hook := _shorter(tree, row, context.job.config.row_max):
