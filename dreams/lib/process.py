@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import psutil
 
@@ -17,6 +19,7 @@ _TOLERANCE = 1.5
 # The error of work that was running in a process that ended.
 DIED = "Its worker died: the process was killed, the machine was shut down, or the database was unavailable."
 _LARGEST_PID = 2**31 - 1
+_FIRST_NAMESPACE = "pid:[4026531836]"  # of a machine, from linux/proc_ns.h
 _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 
 
@@ -66,6 +69,15 @@ def is_alive(pid: int, start_time: float | None = None) -> bool:
         return False
     except psutil.AccessDenied:
         return True
+
+
+@cache
+def sees_those_of_the_machine() -> bool:
+    """False in a container, which has its own numbers: one that was written outside means nothing in it."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink()) == _FIRST_NAMESPACE
+    except OSError:
+        return True  # no Linux
 
 
 def _is_hidden(pid: int) -> bool:

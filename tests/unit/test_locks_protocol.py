@@ -211,6 +211,40 @@ def test_letting_go_twice_does_nothing_more(memory):
             held.heartbeat()
 
 
+@pytest.fixture
+def in_a_container(monkeypatch):
+    """Process numbers of its own, and a root on another file system than the memories."""
+    readlink, stat_of = os.readlink, os.stat
+    top = stat_of("/")
+    elsewhere = os.stat_result((*top[:2], top.st_dev + 1, *top[3:]))
+    number = "pid:[4026532999]"
+    monkeypatch.setattr(
+        os, "readlink", lambda path, **o: number if "ns/pid" in str(path) else readlink(path, **o)
+    )
+    monkeypatch.setattr(os, "stat", lambda path, **o: elsewhere if path == "/" else stat_of(path, **o))
+    process.sees_those_of_the_machine.cache_clear()
+    yield
+    process.sees_those_of_the_machine.cache_clear()
+
+
+def test_in_a_container_a_fresh_lock_from_outside_is_held_although_its_process_is_unknown(
+    memory, in_a_container
+):
+    path = put(memory, b"%d" % NOBODY)
+    assert status(memory, now()).held
+    assert isinstance(acquire(memory, ME, now()), Busy)
+    assert path.read_bytes() == b"%d" % NOBODY
+    an_hour_ago = time.time_ns() - 3_601 * 10**9
+    put(memory, b"%d" % NOBODY, an_hour_ago)
+    assert not status(memory, now()).held
+
+
+def test_in_a_container_a_lock_that_we_left_there_ourselves_is_free(memory, in_a_container):
+    put(memory, b"%d" % NOBODY)
+    with take(memory, known=ProcessIdentity(NOBODY, 5.0)):
+        assert (memory / LOCK_NAME).read_bytes() == b"%d" % os.getpid()
+
+
 def test_a_heartbeat_keeps_the_lock_fresh(memory):
     with take(memory) as held:
         later = now() + timedelta(minutes=50)

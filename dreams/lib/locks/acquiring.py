@@ -32,7 +32,7 @@ from dreams.lib.locks.lockfile import (
     write_body,
     write_new,
 )
-from dreams.lib.process import ProcessIdentity, is_alive
+from dreams.lib.process import ProcessIdentity, is_alive, sees_those_of_the_machine
 from dreams.lib.timestamps import from_ns, later, to_ns
 
 # The agent's own constant: after it anybody may take a lock, even if its holder is alive.
@@ -54,18 +54,27 @@ class LockFact:
     holder: str = ""
 
 
-def judge(found: Contents | None, now: datetime, known: ProcessIdentity | LockRecord | None) -> LockFact:
+def judge(
+    found: Contents | None,
+    now: datetime,
+    known: ProcessIdentity | LockRecord | None,
+    *,
+    is_shared: bool = False,
+) -> LockFact:
     """A lock is held if it is fresh and its process is alive; a dead, unreadable or stale one may be taken.
 
     `known`: the writer of this body according to our records; if a process with its PID started at another time,
-    the holder is dead. A lock dated in the future counts as fresh.
+    the holder is dead. A lock dated in the future counts as fresh. `is_shared`: others than we can see write there.
     """
     if found is None:
         return LockFact()
     since = from_ns(found.mtime_ns)
     stale_at = later(since, STALE_AFTER) if since else None
     fresh = to_ns(now) - found.mtime_ns < STALE_AFTER // timedelta(microseconds=1) * 1_000
-    held = found.pid is not None and fresh and is_alive(found.pid, _start_time(found.pid, known))
+    started = _start_time(found.pid, known)
+    held = (
+        found.pid is not None and fresh and ((is_shared and started is None) or is_alive(found.pid, started))
+    )
     return LockFact(held, found.pid, since, stale_at if held else None)
 
 
@@ -104,11 +113,16 @@ def _status_resolved(memory_dir: Path, now: datetime, known: ProcessIdentity | N
 
 def _judged(dir_fd: int, now: datetime, known: ProcessIdentity | None) -> LockFact:
     found = peek(dir_fd)
-    fact = judge(found, now, known)
+    fact = judge(found, now, known, is_shared=_is_shared(dir_fd))
     if not fact.held and not os.access(LOCK_NAME if found else ".", os.W_OK, dir_fd=dir_fd):
         number = errno.EROFS if os.fstatvfs(dir_fd).f_flag & os.ST_RDONLY else errno.EACCES
         raise OSError(number, os.strerror(number), LOCK_NAME)
     return fact
+
+
+def _is_shared(dir_fd: int) -> bool:
+    """Whether the directory comes from outside this container, and with it perhaps the PID in the lock."""
+    return not sees_those_of_the_machine() and os.fstat(dir_fd).st_dev != os.stat("/").st_dev  # noqa: PTH116 - as above
 
 
 def _unusable(error: OSError) -> LockFact:
@@ -143,7 +157,7 @@ def _is_anchor(opened: Callable[[], int]) -> bool:
         os.close(anchor_fd)
 
 
-def _start_time(pid: int, known: ProcessIdentity | LockRecord | None) -> float | None:
+def _start_time(pid: int | None, known: ProcessIdentity | LockRecord | None) -> float | None:
     return known.start_time if known is not None and known.pid == pid else None
 
 
@@ -263,7 +277,7 @@ def _take_file(request: _Request, dir_fd: int) -> Held | Busy:
         stack.enter_context(kernel_lock(dir_fd, _WAIT_SECONDS))
         with opened_lock(dir_fd, os.O_RDWR) as fd:
             there = contents_of(fd) if fd is not None else None
-            fact = judge(there, request.now, request.known)
+            fact = judge(there, request.now, request.known, is_shared=_is_shared(dir_fd))
             if fact.held:
                 since = f", since {ago(fact.since, request.now)}" if fact.since else ""
                 latest = f", or {until(fact.opens_at, request.now)}" if fact.opens_at else ""
