@@ -20,6 +20,7 @@ from dreams.findings.lines import (
 )
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, encode, plural
+from dreams.lib.memdir import names
 from dreams.lib.prose import comparing
 
 CHECK = "taxonomy"
@@ -207,10 +208,13 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
             CHECK, "no-index", "warn", f"There is no {memdir.INDEX_NAME} that can be read: an agent loads nothing from {plural(len(topics), 'memory', 'memories')}.",
             f"Write a {memdir.INDEX_NAME} with one short row for each.", about=memdir.INDEX_NAME,
         )  # fmt: skip
+    spelt = names.spellings(files)
     for path in sorted(listed.keys() - files.keys()):
+        there = names.twin(path, spelt)
+        listed[there] = listed[path]
         yield NewFinding(
-            CHECK, "row-dangles", "warn", f"A row of {listed[path]} points to {path}, which is not there.",
-            "Remove the row, or restore the memory.", listed[path], about=path,
+            CHECK, "row-dangles", "warn", f"A row of {listed[path]} points to {path}, {f'but the memory is spelt {there}' if there else 'which is not there'}.",
+            "Spell the row as the memory: not every system ignores the difference." if there else "Remove the row, or restore the memory.", listed[path], about=path,
         )  # fmt: skip
     folders = {path.rpartition("/")[0] for path in filter(memdir.is_index, files)}
     for path in sorted(files.keys() - listed.keys()):
@@ -262,8 +266,7 @@ def _places(subject: Subject) -> dict[str, tuple[str, str]]:
 
 def _judgements(lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
     for line in lines:
-        match = _JUDGEMENT.search(line.text[:2000])
-        if match:
+        if match := _JUDGEMENT.search(line.text[:2000]):
             yield found_at(
                 line,
                 CHECK,

@@ -211,6 +211,15 @@ def test_rows_that_lead_nowhere_and_memories_in_no_row_are_told_of_a_directory_a
     assert not {"row-dangles", "not-listed"} & codes(findings.health({"a.md": b"- text\n"}))
 
 
+def test_a_row_that_spells_its_memory_in_another_way_is_not_to_be_removed():
+    """macOS finds the memory by it."""
+    for row, file in (("Deploy.md", "deploy.md"), ("caf\u00e9.md", "cafe\u0301.md")):
+        found = findings.health({"MEMORY.md": f"- [A]({row}) — a\n".encode(), file: b"- text\n"})
+        assert f"spelt {file}" in one(found, "row-dangles").message
+        assert "Remove" not in one(found, "row-dangles").remedy
+        assert "not-listed" not in codes(found)
+
+
 def test_a_row_whose_memory_leaves_is_told():
     after = {path: data for path, data in FILES.items() if path != "deploy.md"}
     found = one(report(after), "row-dangles")  # and not the row that dangled before
