@@ -40,6 +40,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "dreams.web.middleware.no_body_for_head",
     "dreams.web.middleware.plain_errors",
     "dreams.web.middleware.exact_host",
     "dreams.web.middleware.security_headers",

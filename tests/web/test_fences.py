@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import pytest
 from django.conf import settings
 from django.core.cache import cache
+from django.core.handlers.wsgi import WSGIHandler
 from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
@@ -83,6 +84,23 @@ def test_every_answer_carries_the_policy(client: Client, address: str) -> None:
     assert "frame-ancestors 'none'" in policy
     for name, value in middleware.HEADERS.items():
         assert response[name] == value
+
+
+@pytest.mark.parametrize("address", ["/login/", "/nowhere/", "/audit/export/", "/static/css/base.css"])
+@pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", "evil.example"])
+def test_an_answer_to_head_has_no_body_which_would_pass_for_the_next_answer(
+    browser: Client, address: str, host: str
+) -> None:
+    cookie = browser.cookies.output(header="", sep=";").strip()
+    named = {"PATH_INFO": address, "HTTP_HOST": host, "HTTP_COOKIE": cookie}
+    found: dict[str, tuple[str, str | None, bytes]] = {}
+    for verb in ("GET", "HEAD"):
+        said: list[Any] = []
+        environ = RequestFactory()._base_environ(REQUEST_METHOD=verb, **named)
+        answer = WSGIHandler()(environ, lambda *head, said=said: said.extend(head))
+        found[verb] = (said[0], dict(said[1]).get("Content-Length"), b"".join(answer))
+    (status, length, body), bare = found["GET"], found["HEAD"]
+    assert body and (bare[0], bare[2]) == (status, b"") and bare[1] in (length, str(len(body)))
 
 
 def test_pages_stay_in_no_cache_and_static_files_may(client: Client) -> None:
