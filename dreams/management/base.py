@@ -10,6 +10,7 @@ import datetime as dt
 import json
 import logging
 import os
+import re
 import sys
 import time
 import traceback
@@ -42,6 +43,8 @@ Words = Iterable[str]
 SHIELD = "\0"
 # When progress is first shown, and how often.
 QUIET_SECONDS, EVERY_SECONDS = 1.0, 0.2
+# What a terminal may act on and JSON leaves as it is: control characters, and those that turn a line around.
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 LAST_PORT = 65_535  # the largest of TCP
 
 
@@ -207,7 +210,8 @@ class Command(BaseCommand):
         mask = self._paths().mask
         if options.get("json"):
             is_utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
-            self.stdout.write(mask(json.dumps(result, ensure_ascii=not is_utf8, default=as_json)))
+            made = mask(json.dumps(result, ensure_ascii=not is_utf8, default=as_json))
+            self.stdout.write(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", made))
         else:
             for line in self.words(result):
                 self.stdout.write(diff.visible(mask(line)))

@@ -440,6 +440,16 @@ def test_a_refusal_that_names_a_file_spells_out_what_moves_a_terminals_cursor(di
     assert "\x1b" not in done.stderr and done.stderr.endswith("\n")
 
 
+@pytest.mark.not_on_postgresql
+def test_json_spells_out_what_moves_a_terminals_cursor_or_turns_a_line(discovered: Shell) -> None:
+    name = "notes\x9b2J\u202e.md"
+    world.put(discovered.memory / name, "One line.\n")
+    discovered.json("discover")
+    done = discovered.run("history", SLUG, "--json")
+    assert "\x9b" not in done.stdout and "\u202e" not in done.stdout
+    assert name in {version["path"] for version in json.loads(done.stdout)["versions"]}
+
+
 @pytest.mark.more
 def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -> None:
     """A process of its own: the encoding is that of its start."""

@@ -93,6 +93,7 @@ def test_nothing_in_a_transcript_becomes_markup(browser: Client, session: Sessio
         _line("user", evil)
         + _line("assistant", [{"type": "text", "text": evil}])
         + _line("assistant", _tool("Bash", {"command": evil}))
+        + _line("assistant", _tool(f"Tool {evil}", {}))
         + _line("user", _result(evil))
     )
     text = _text(browser, session)

@@ -243,7 +243,7 @@ def _tool(part: transcripts.TurnPart, text: str) -> TurnBlock:
         found = json.loads(part.text) if not part.cut else None
     except ValueError:
         found = None
-    brief = part.name or "tool"
+    brief = shown(part.name or "tool")
     if isinstance(found, dict):
         telling = next((str(found[key]) for key in _TELLING if found.get(key)), "")
         brief = f"{brief}  {shown(telling)}" if telling else brief
