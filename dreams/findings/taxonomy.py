@@ -114,9 +114,9 @@ def _in_instructions(
     """Lines that repeat the project's instruction files, which every session loads."""
     if not subject.instructions:
         return
-    said = DirectoryStatements(
-        {path: text.encode("utf-8", "replace") for path, text in subject.instructions.items()}
-    )
+    own = {*subject.before.values(), *subject.after.values()}  # which they may include
+    told_by = ((path, text.encode("utf-8", "replace")) for path, text in subject.instructions.items())
+    said = DirectoryStatements({path: content for path, content in told_by if content not in own})
     for line in lines:
         if not has_content(line.text) or len(line.text.split()) < 4:
             continue

@@ -180,6 +180,17 @@ def test_what_claude_md_says_already_is_told():
     assert "in-instructions" not in codes(examine(between(FILES, other, instructions=said)))
 
 
+def test_a_memory_that_the_instructions_include_does_not_repeat_itself():
+    files = {**FILES, "user_a.md": b"- Run the linter before every commit\n"}
+    said = {"notes/user_a.md": "- Run the linter before every commit\n"}
+    assert "in-instructions" not in codes(findings.health(files, instructions=said))
+    after = {
+        **files,
+        "user_a.md": b"- Run the linter before every commit\n- Write short lines in every file\n",
+    }
+    assert "in-instructions" not in codes(examine(between(files, after, instructions=said)))
+
+
 def test_a_memory_that_leaves_the_index_is_told():
     row = "- [Ana](user_role.md) — what Ana does and likes\n"
     assert "user_role.md" in one(report(changed("MEMORY.md", row, "")), "row-lost").message

@@ -62,6 +62,7 @@ def test_bytes_that_are_no_text_block():
         "- क्‍ष",
         "- 100 °C",
         "- 🏴󠁧󠁢󠁥󠁮󠁧󠁿 and 1️⃣",
+        "- \U0001f6dc is a picture of Unicode 15, \U0001fadc\ufe0f of 16",
         "- 葛󠄀城",
         "- ✔\ufe0e",
         "- ℹ\ufe0f ‼\ufe0f",

@@ -16,6 +16,8 @@ _UNSEEN_CHAR: Final = re.compile(f"[{_UNSEEN}]")
 # Letters and marks that are emoji if a selector follows them; all other emoji are symbols.
 _PICTURED: Final = "0123456789#*ℹ〰"
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Of pictures only: what this Python's Unicode does not know yet is drawn all the same.
+_OF_PICTURES: Final = re.compile("[\U0001f000-\U0001faff]")
 
 
 def visible(text: str, line_end: str | None = None) -> str:
@@ -66,7 +68,8 @@ def _shown(char: str, before: str, behind: str) -> str:
 
 
 def _hidden(char: str) -> bool:
-    return unicodedata.category(char) in _HIDDEN_CATEGORIES or _UNSEEN_CHAR.match(char) is not None
+    is_seen = unicodedata.category(char) not in _HIDDEN_CATEGORIES or _OF_PICTURES.match(char)
+    return not is_seen or _UNSEEN_CHAR.match(char) is not None
 
 
 def _within_emoji(char: str, before: str, behind: str) -> bool:
@@ -82,4 +85,5 @@ def _within_emoji(char: str, before: str, behind: str) -> bool:
 
 
 def _is_symbol(char: str) -> bool:
-    return char > "\x7f" and unicodedata.category(char) in ("So", "Sk", "Sm", "Po")
+    is_sign = char > "\x7f" and unicodedata.category(char) in ("So", "Sk", "Sm", "Po")
+    return is_sign or _OF_PICTURES.match(char) is not None
