@@ -22,6 +22,7 @@ from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import ReviewRefused
+from dreams.web.pages import memory as pages
 from tests.world import directory as real, rows
 
 
@@ -426,3 +427,21 @@ def test_a_text_whose_file_was_removed_while_it_was_typed_is_kept(browser: Clien
     shown = answer.content.decode()
     assert answer.status_code == 409 and "My careful words.\n</textarea>" in shown
     assert "It is no longer on disk. Restore a version first." in shown and 'value="It moved"' in shown
+
+
+# --- Not looked for -----------------------------------------------------------------------------------------------
+
+
+def test_links_that_are_not_looked_for_are_not_said_to_be_none(
+    browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Not looked for" not in _page(browser, "memory", memory)
+    monkeypatch.setattr(pages, "MOST_SIBLING_BYTES", 1)
+    shown = _page(browser, "memory", memory)
+    assert "Not looked for: the other memories are too large." in shown and "links here" not in shown
+    assert "Links that will break were not looked for" in _page(browser, "memory-forget", memory)
+
+
+def test_the_index_is_not_said_to_have_no_row_for_itself(browser: Client, project: Project) -> None:
+    index = project.memories.get(kind=Memory.Kind.INDEX)
+    assert "The index has no row for it." not in _page(browser, "memory-forget", index)

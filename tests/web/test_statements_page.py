@@ -146,3 +146,21 @@ def test_a_kind_that_is_no_longer_asked_is_listed_on_the_checkup(
     for text in (page(browser, f"/projects/{project.pk}/checkup/"), capsys.readouterr().out):
         assert "The token is " in text and token not in text
     assert "habit 20" not in page(browser, f"/projects/{project.pk}/questions/")
+
+
+def test_a_named_value_has_as_many_places_as_it_leads_to(browser: Client, tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [Deploys](deploys.md) — deploys to `kind-eu-1`\n",
+        "deploys.md": "---\nname: Deploys\ndescription: to `kind-eu-1`\n---\n\nDeploys go to `kind-eu-1`.\n",
+        "staging.md": "Staging runs on `kind-eu-1`.\n",
+    }
+    here = f"/projects/{world.make_project(tmp_path, files).pk}/statements/"
+    (named,) = [one for one in browser.get(here).context["statements"]["named"] if one.value == "kind-eu-1"]
+    said = browser.get(here, {"value": named.value}).context["statements"]["said"]
+    assert (named.places, named.files) == (len(said), len({one.path for one in said}))
+    assert named.places > 2, "a row of the index names it too"
+
+
+def test_where_nothing_is_repeated_the_page_says_so(browser: Client, tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {"one.md": "The shop sells tea.\n"})
+    assert "Found no statement that is repeated" in page(browser, f"/projects/{project.pk}/statements/")

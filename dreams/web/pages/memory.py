@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.urls import reverse
 
 from dreams.lib import diff, memdir
@@ -319,22 +319,22 @@ def _targets(content: str) -> list[str]:
     return named + [link.path for link in memdir.markdown_links(content) if link.is_memory]
 
 
-def links_in(memory: Memory) -> list[dict[str, Any]]:
-    """Siblings whose text links to this memory."""
+def links_in(memory: Memory) -> list[dict[str, Any]] | None:
+    """Siblings whose text links to this memory; None if there is too much text to look."""
     rows = memory.project.memories.filter(gone_at__isnull=True).exclude(pk=memory.pk)
-    if (rows.aggregate(n=Sum("size"))["n"] or 0) > MOST_SIBLING_BYTES:
-        return []
+    sums = rows.aggregate(n=Sum("size"), files=Count("pk"))
+    if (sums["n"] or 0) > MOST_SIBLING_BYTES or sums["files"] > MOST_SIBLINGS:
+        return None
     wanted = {*_keys(memory.path, memory.name)}
-    paths = list(rows.values_list("pk", "path", "sha256")[:MOST_SIBLINGS])
+    paths = list(rows.values_list("pk", "path", "sha256"))
     # One query: their total size is limited above.
     kept = Blob.objects.filter(sha256__in=rows.values("sha256")).values_list("sha256", "data")
     texts = {sha: bytes(data) for sha, data in kept}
-    found = [
+    return [
         {"label": diff.visible(path), "pk": pk}
         for pk, path, sha in paths
         if sha in texts and wanted & {_key(target) for target in _targets(text.decode(texts[sha]))}
     ]
-    return found[:MOST_LINKS]
 
 
 def move_targets(memory: Memory) -> QuerySet[Project]:
@@ -352,7 +352,10 @@ def leaving(memory: Memory) -> dict[str, Any]:
     texts = {index.path: text.decode(kept.get(index.sha256, b"")) for index in indexes}
     mask = Mask.of(texts.values())
     rows = [row for at, content in texts.items() for row in memdir.parse_index(content).rows_for(names[at])]
+    links = links_in(memory)
     return {
         "index_rows": [diff.visible(mask(row.raw)) for row in rows[:MOST_LINKS]],
-        "linked_from": [link for link in links_in(memory) if link["label"] not in names],
+        "more_rows": max(0, len(rows) - MOST_LINKS),
+        "linked_from": [link for link in links or () if link["label"] not in names],
+        "not_looked_for": links is None,
     }

@@ -108,10 +108,11 @@ def page(project: Project, asked: str = "") -> dict[str, Any]:
     return {
         "duplicates": tuple(_shown(group, pks, mask) for group in found.duplicates),
         "two_values": tuple(_shown(group, pks, mask) for group in found.two_values),
-        "named": tuple(one for one in found.named if mask(one.value) == one.value),
+        "named": tuple(_counted(found, one) for one in found.named if mask(one.value) == one.value),
         "asked": asked,
         "said": tuple(_place(place, pks, mask) for place in said[:MOST_PLACES]),
         "more_said": max(0, len(said) - MOST_PLACES),
+        "most_groups": MOST_GROUPS,
         "files": len(files),
         "of_files": of_files,
     }
@@ -139,6 +140,12 @@ def _place(place: StatementLink, pks: Mapping[str, int], mask: Mask) -> Statemen
     return StatementLink(
         diff.visible(place.path), place.line, diff.visible(mask(place.text)), pks.get(place.path)
     )
+
+
+def _counted(found: Compared, named: NamedValue) -> NamedValue:
+    """With as many places as are listed when it is looked for, which includes index rows and descriptions."""
+    places = _said_where(found, named.value)
+    return NamedValue(named.value, len(places), len({place.path for place in places}))
 
 
 def _said_where(found: Compared, asked: str) -> list[StatementLink]:
