@@ -69,6 +69,10 @@ def test_a_login_that_was_ended_is_out_with_its_next_request() -> None:
     assert not is_out(other)
     here.post(reverse("login-end", args=[row.pk]))
     assert is_out(other) and not is_out(here)
+    again = here.post(reverse("login-end", args=[row.pk]), follow=True).content.decode()
+    assert "That login has ended already, or is not yours." in again
+    alone = here.post(reverse("logins-end-others"), follow=True).content.decode()
+    assert "You are logged in nowhere else." in alone and "Ended 0" not in alone
     assert "Edge" not in page(here)
     assert AuditEntry.objects.filter(action="login.ended", actor="owner", object_id="owner").count() == 1
 
@@ -261,6 +265,8 @@ def test_a_role_counts_with_the_next_request() -> None:
     assert client.get(reverse("engines")).status_code == 403
     admin.post(reverse("person-role", args=[bea.pk]), {"role": "reviewer"})
     assert client.get(reverse("engines")).status_code == 200
+    same = admin.post(reverse("person-role", args=[bea.pk]), {"role": "reviewer"}, follow=True)
+    assert "bea: reviewer, as before." in same.content.decode()
     assert AuditEntry.objects.get(action="person.changed").data["was"] == "viewer"
 
 

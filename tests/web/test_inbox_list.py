@@ -90,6 +90,8 @@ def test_the_oldest_is_named_and_is_no_question(browser: Client, five: dict[str,
     text = browser.get("/").content.decode()
     assert f'The oldest is <a href="/review/{five["old"].public_id}/">old</a>' in text
     assert "<b>4 to review</b>, <b>1 to finish</b>" in text
+    Proposal.objects.exclude(pk=five["old"].pk).update(state=Proposal.State.REJECTED)
+    assert "The oldest is" not in browser.get("/").content.decode(), "of one proposal and questions"
 
 
 def test_each_leads_on_to_the_next_and_the_last_back_to_the_first(

@@ -133,6 +133,8 @@ def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:
     if sum(item.facts is not None for item in found) >= waiting.MOST:
         to_review, to_finish = waiting.open_decisions(now, reader).count(), waiting.to_finish(now, reader)
     unlisted = max(0, to_review + to_finish - proposals)
+    # The item for the questions of all projects has no project.
+    dated = [item for item in items if item.project_pk]
     return Listing(
         asked=asked,
         groups=_groups(shown) if asked.is_grouped else [InboxGroup("", shown)],
@@ -147,8 +149,7 @@ def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:
             key=lambda project: project[1].casefold(),
         ),
         kinds=sorted({item.kind for item in items}, key=list(WaitingKind).index),
-        # The item for the questions of all projects has no project.
-        oldest=min((item for item in items if item.project_pk), key=lambda item: item.since, default=None),
+        oldest=min(dated, key=lambda item: item.since) if len(dated) > 1 else None,
         later=sorted((item for item in everything if item.snooze), key=_comes_back),
         others=[item for item in found if reader in item.not_for],
     )

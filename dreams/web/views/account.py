@@ -91,12 +91,16 @@ def end_login(request: Request, pk: int) -> HttpResponse:
     rows = logins.sessions() if _is_admin(request) else logins.sessions().filter(user=request.user.pk)
     if logins.end(rows.filter(pk=pk), actor(request)):
         messages.success(request, "Ended. That browser has to log in again.")
+    else:
+        messages.info(request, "That login has ended already, or is not yours.")
     return go(request, "account")
 
 
 @require_POST
 def end_others(request: Request) -> HttpResponse:
-    messages.success(request, f"Ended {plural(_end_others(request), 'other login')}.")
+    ended = _end_others(request)
+    said = f"Ended {plural(ended, 'other login')}." if ended else "You are logged in nowhere else."
+    messages.success(request, said)
     return go(request, "account")
 
 
@@ -147,6 +151,8 @@ def role(request: Request, pk: int) -> HttpResponse:
         wanted = Role.named(request.POST.get("role", ""))
         if people.set_role(person.username, wanted, Actor(actor(request))):
             messages.success(request, f"{person.username}: {wanted.label} from now on.")
+        else:
+            messages.info(request, f"{person.username}: {wanted.label}, as before.")
     except PersonRefused as refused:
         messages.error(request, str(refused))
     return go(request, "account")
