@@ -358,6 +358,49 @@ def test_a_secret_that_was_purged_elsewhere_and_is_in_a_memory_here_is_named_bef
     assert not _with_a_secret(project) and verifying.verify().problems == []
 
 
+def test_an_import_that_is_refused_does_not_hide_that_the_history_is_lost(
+    project: Project, tmp_path: Path
+) -> None:
+    """An empty one in its place would; and what the next import purges is purged in the history that it brings."""
+    _change(project, "project_deploy.md", f"Use {TOKEN}.\n")
+    before = tmp_path / "before.bundle"
+    exports.write(project, before)
+    _change(project, "project_deploy.md", "Use a token.\n")
+    _purge_all_but(project)
+    file = _exported(project, tmp_path)
+    _empty_home(project)
+    exports.bring_back(before, ME)
+    assert len(_with_a_secret(project)) == 2
+    shutil.rmtree(syncing.history_path(project))
+    with pytest.raises(exports.NotBroughtBack, match="Add --purge"):
+        exports.bring_back(file, ME)
+    assert verifying.is_missing(project) and verifying.verify().problems
+    assert [path.name for path in syncing.history_folder().iterdir()] == [".building.flock"]
+    exports.bring_back(file, ME, purge=True)
+    assert not verifying.is_missing(project) and verifying.verify().problems == []
+    assert not _with_a_secret(project) and not Purge.objects.filter(done_at=None).exists()
+
+
+def test_a_history_that_is_begun_while_an_export_is_imported_in_the_place_of_none_is_kept(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, place = _exported(project, tmp_path), syncing.history_path(project)
+    shutil.rmtree(place)
+    replay = exports._replay
+
+    def late(*given: Any) -> None:
+        _change(project, "project_deploy.md", "Meanwhile.\n")
+        replay(*given)
+
+    monkeypatch.setattr(exports, "_replay", late)
+    with pytest.raises(exports.NotBroughtBack, match="Nothing was brought back"):
+        exports.bring_back(file, ME)
+    assert not verifying.is_missing(project)
+    monkeypatch.undo()
+    exports.bring_back(file, ME)
+    assert _texts(project, "project_deploy.md")[-1] == "Meanwhile.\n"
+
+
 def test_a_newer_token_in_the_place_of_a_purged_one_is_not_taken_for_it(
     project: Project, tmp_path: Path
 ) -> None:

@@ -95,8 +95,21 @@ def bring_back(
         place = file if error.filename == str(file) else syncing.history_folder()
         raise NotBroughtBack(f"Nothing was brought back: {flush.refusal(error, place)}") from error
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        for made in (aside, _in_place_of_none(aside)):
+            shutil.rmtree(made, ignore_errors=True)
+    if purged:
+        secret_purge.resume()  # of a lost history, which is there now
     return BroughtBack(found, states, versions, purged)
+
+
+def _in_place_of_none(aside: Path) -> Path:
+    return aside.with_name(f"{aside.name}-none")
+
+
+def _ours(project: Project, aside: Path) -> HistoryStore:
+    """Its history. A lost one counts as empty, but is not begun anew: where the import fails, that would hide the loss."""
+    kept = time_travel.history_if_there(project)
+    return kept or HistoryStore.open_or_create(_in_place_of_none(aside))
 
 
 def _opened(aside: Path, file: Path) -> HistoryStore:
@@ -122,7 +135,7 @@ def _join(project: Project, brought: HistoryStore, aside: Path, purger: Actor | 
     many texts here a secret was removed: for good, so only if `purger` wants it."""
     place = syncing.history_path(project)
     count = sum(1 for _ in brought.states())
-    with syncing.open_history(project) as ours:
+    with _ours(project, aside) as ours:
         gone = _purged(project, ours, brought)
     try:
         reason = "Purged elsewhere, as an import shows."
@@ -131,7 +144,7 @@ def _join(project: Project, brought: HistoryStore, aside: Path, purger: Actor | 
         why = "Nothing was brought back: a secret that was purged before this export was made is still here."
         raise NotBroughtBack(f"{why} {refused} Then import again.") from refused
     # What another process saved here meanwhile would be lost with the history that is replaced.
-    with syncing.open_history(project) as ours, ours.left_alone():
+    with _ours(project, aside) as ours, ours.left_alone():
         # Copies texts that are not part of a state (evidence, edits).
         waiting = [sha for sha in ours.texts() if not brought.has(sha)]
         for start in range(0, len(waiting), PAGE):
@@ -144,15 +157,17 @@ def _join(project: Project, brought: HistoryStore, aside: Path, purger: Actor | 
         if problems := brought.verify():
             raise NotBroughtBack(f"It is damaged ({problems[0].what}), so nothing was changed.")
         brought.close()
-        _take_its_place(aside, place)
+        if ours.path == place:
+            _take_its_place(aside, place)
+        else:
+            aside.rename(place)  # which fails where one was begun since
     return count, purged
 
 
 def _take_its_place(aside: Path, place: Path) -> None:
     """Two renames. After a crash between them, the next use or `recover` renames the old history back."""
     old = syncing.replaced(place)
-    if place.exists():
-        place.rename(old)
+    place.rename(old)
     aside.rename(place)
     shutil.rmtree(old, ignore_errors=True)
 
