@@ -151,6 +151,7 @@ def _purge(
             object_id=str(made.pk),
             reason=without(reason, values),
             replaced=replaced,
+            host=hosts.host(),
         )
     waits = _finish(made)
     return Purged(len(replaced), waits)
@@ -211,14 +212,18 @@ def finish_later(now: dt.datetime | None = None) -> None:
 
 def _is_ours(made: Purge) -> bool:
     """Whether this host has the history, and so the journal and the log. The audit log names the project of a purge whose
-    histories are rewritten; the history of a project that adopting a host deleted is where the file is, if anywhere."""
+    histories are rewritten; that of a project which adopting a host deleted is left to the host that began it, and to any once
+    that one is gone. An older purge does not say which: then the history is where the file is."""
     entries = AuditEntry.objects.filter(action="history.purged", object_id=str(made.pk))
     rows = Project.objects.filter(
         Q(history_key__in=made.histories) | Q(pk__in=entries.values("project_id_was"))
     )
     if owners := set(rows.values_list("host", flat=True)):
         return owners == {hosts.host()}
-    return hosts.names().keys() <= {hosts.host()} or all(_path(key).exists() for key in made.histories)
+    known, data = hosts.names().keys(), entries.values_list("data", flat=True).first() or {}
+    if begun_on := data.get("host"):
+        return begun_on == hosts.host() or begun_on not in known
+    return known <= {hosts.host()} or all(_path(key).exists() for key in made.histories)
 
 
 def _not_seen(made: Purge) -> str:
@@ -293,6 +298,11 @@ def _finish(made: Purge) -> tuple[str, ...]:
         made.histories.remove(key)
         made.save(update_fields=["histories"])
     try:
+        _rewrite_those_of_none(made)
+    except (history.HistoryError, OSError) as error:
+        log.warning("purge %s of histories of no project: %s", made.pk, error)
+        waits.append(str(error))
+    try:
         journal.forget_texts(writing.journal_dir(), list(made.replaced))
     except (journal.JournalBusy, OSError) as error:
         waits.append(flush.refusal(error, "") if isinstance(error, OSError) else f"{error}.")
@@ -306,22 +316,24 @@ def _finish(made: Purge) -> tuple[str, ...]:
 
 def _rewrite(made: Purge, key: str) -> None:
     project = Project.objects.filter(history_key=key).first()
-    if project and verifying.is_missing(project):
+    if project is None:
+        return
+    if verifying.is_missing(project):
         raise history.HistoryError(f"{_path(key)} is missing. It may have the texts where it is now")
-    if project:
-        kept = blobs.instead_of_purged(project)
-        with syncing.open_history(project) as store:
-            _replace(made, store, kept)
-            carried.note(project, store)
-    else:
-        known = blobs.get_many(made.replaced.values())
-        kept = {old: known[new] for old, new in made.replaced.items() if new in known}
-    # Those of rows that adopting a host deleted, whose versions another project may have now, too.
+    kept = blobs.instead_of_purged(project)
+    with syncing.open_history(project) as store:
+        _replace(made, store, kept)
+        carried.note(project, store)
+
+
+def _rewrite_those_of_none(made: Purge) -> None:
+    """Those of rows that adopting a host deleted, whose versions another project may have now."""
     owned = set(Project.objects.values_list("history_key", flat=True))
-    for path in syncing.history_paths():
-        if path.stem not in owned:
-            with history.HistoryStore(path) as store:
-                _replace(made, store, kept)
+    left = [path for path in syncing.history_paths() if path.stem not in owned]
+    kept = blobs.instead_of_purged() if left else {}
+    for path in left:
+        with history.HistoryStore(path) as store:
+            _replace(made, store, kept)
 
 
 def _replace(made: Purge, store: history.HistoryStore, kept: Mapping[str, bytes]) -> None:
