@@ -18,7 +18,7 @@ import pytest
 from dreams.lib import process
 from tests.world.processes import postgres
 from tests.world.processes.commands import PROJECT
-from tests.world.processes.servers import Home, link_of, until
+from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until
 
 pytestmark = pytest.mark.sweep
 
@@ -123,6 +123,44 @@ def test_while_the_server_is_away_pages_and_commands_say_so_and_afterwards_they_
     assert command.returncode == 1 and "does not answer" in command.stderr
     assert "Traceback" not in command.stderr
     until(lambda: _status(address)[0] == 200, "a page once the server is back")
+
+
+def test_a_server_whose_connections_ended_stops_as_always(server: postgres.Server, tmp_path: Path) -> None:
+    name = f"ended_{uuid.uuid4().hex}"
+    home = _home(tmp_path, server.new_database(name))
+    serving = home.start("serve", "--no-browser")
+    try:
+        link_of(home)
+        until(lambda: _last_tick(home), "a tick of the scheduler")
+        server.end_connections(name)
+        stop(serving)
+        said = home.log.read_text()
+        assert serving.returncode == 0 and said.endswith("\nStopped. All its processes have ended.\n")
+        assert "The next start" not in said and "Traceback (" not in said
+        until(lambda: not home.processes(), "all processes to end")
+    finally:
+        home.end()
+
+
+def test_a_server_is_stopped_while_the_database_is_away_and_leaves_no_process(
+    server: postgres.Server, tmp_path: Path
+) -> None:
+    home = _home(tmp_path, server.new_database(f"stopped_{uuid.uuid4().hex}"))
+    serving = home.start("serve", "--no-browser")
+    try:
+        link_of(home)
+        server.stop()
+        try:
+            assert stop(serving) < PROMPTLY
+        finally:
+            server.start()
+        *_, why, last = home.log.read_text().splitlines()
+        assert serving.returncode == 0 and last == "Stopped. All its processes have ended."
+        assert why.startswith("The database server does not answer: ")
+        assert why.endswith(". The next start ends what is unfinished.")
+        until(lambda: not home.processes(), "all processes to end")
+    finally:
+        home.end()
 
 
 def test_the_queue_says_in_single_lines_what_it_misses_and_goes_on_once_the_server_is_back(

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Self
 
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, InterfaceError, connections
 
 from dreams import conf
 from dreams.lib.refusal import Refusal
@@ -197,7 +198,7 @@ def _serve(chosen: ServeOptions, say: Say, stop: Stop) -> None:
         web = Web(listening, chosen.host)
         # The queue's process has no other way to know the config folders given to `serve`.
         queue = Supervisor(say, {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))})
-        with _ended(web, queue):
+        with _ended(web, queue, say):
             web.start()
             server_registry.write(web.address, web.port)
             _tell(web.address, chosen, say)
@@ -242,16 +243,25 @@ def make_ready(say: Say) -> None:
 
 
 @contextmanager
-def _ended(web: Web, queue: Supervisor) -> Iterator[None]:
-    """After the block no dream runs, no process is left and the clocks of unfinished dreams are rewound."""
+def _ended(web: Web, queue: Supervisor, say: Say) -> Iterator[None]:
+    """After the block no dream runs, no process is left and the clocks of unfinished dreams are rewound; while the database
+    cannot be used, the next start does that."""
     try:
         yield
     finally:
         web.stop()
-        _cancel_dreams(queue)
-        queue.stop()
-        # Heal the locks of killed dreams now, not at the next start.
-        scheduler.repair()
+        connections.close_all()  # a server may have ended this one since
+        failed: BaseException | None = None
+        # Heals the locks of killed dreams now, not at the next start.
+        for step in (partial(_cancel_dreams, queue), queue.stop, scheduler.repair):
+            try:
+                step()
+            except (DatabaseError, InterfaceError) as error:
+                failed = failed or error
+        if failed:
+            is_away = database.is_away(failed)
+            why = database.why_away(failed) if is_away else f"The database cannot be used: {failed}."
+            say(f"{why} The next start ends what is unfinished.")
         database.write_out()
         connections.close_all()
 
