@@ -86,7 +86,9 @@ def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
 def instead_of_purged(project: Project | None = None, *, own: bool = False) -> dict[str, bytes]:
     """sha256 of each purged text, or of those of `project`, → the text in its place. A later purge may have replaced that, too:
     then the last. Those of `project` count before others: of a copy of its memories another secret may have been purged."""
-    purged = AuditEntry.objects.filter(action="history.purged", project_id_was=project and project.pk)
+    purged = AuditEntry.objects.filter(
+        action="history.purged", project_id_was=project.pk if project else None
+    )
     ours = set(purged.values_list("object_id", flat=True))
     last: dict[str, str] = {}
     for made in sorted(Purge.objects.order_by("-pk"), key=lambda made: str(made.pk) not in ours):
