@@ -21,6 +21,9 @@ from dreams.models import LockHold, Project
 from dreams.services import auditlog
 from dreams.services.hosts import host, name_of
 
+#: Longer than a hold takes from its record to its lock file; chosen.
+BEGINNING = dt.timedelta(hours=1)
+
 
 class ProjectBusy(Refusal):
     """Somebody else has this memory directory locked; the message says what we do there, or which process holds it."""
@@ -109,9 +112,13 @@ def _save(project: Project, record: locks.LockRecord, purpose: str, now: dt.date
 
 
 def heal(project: Project) -> str:
-    """Restores the lock's time after one of our processes died with the lock. Returns what was done, empty if nothing was."""
+    """Restores the lock's time after one of our processes died with the lock, and forgets a hold that ended while the database was
+    away. Returns what was done, empty if nothing was."""
     row = LockHold.objects.filter(project=project).first()
     if row is None:
+        return ""
+    if process.is_alive(row.pid, row.process_started):
+        _forget_if_over(row)
         return ""
     healed = locks.heal(
         Path(os.path.realpath(project.memory_dir)),
@@ -125,3 +132,10 @@ def heal(project: Project) -> str:
     row.delete()
     auditlog.record("lock.healed", project=project, object_id=str(row.pid), outcome=healed.outcome.value)
     return healed.reason
+
+
+def _forget_if_over(row: LockHold) -> None:
+    now = timezone.now()
+    there = locks.status(row.project.memory_dir, now)
+    if not there.held and there.pid != row.pid and row.taken_at < now - BEGINNING:
+        LockHold.objects.filter(pk=row.pk, taken_at=row.taken_at).delete()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from dreams.lib.files.safefs import held as opened
 from dreams.lib.locks import held as holding
 from dreams.lib.locks.lockfile import kernel_lock, open_directory
+from dreams.lib.timestamps import from_ns
 from dreams.models import LockHold, Project
 from dreams.services import discovery, project_lock
+from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,6 +78,43 @@ def test_a_hold_that_was_lost_to_another_of_the_process_leaves_its_record_alone(
     lost.__exit__(None, None, None)
     assert LockHold.objects.get().purpose == "apply", "else a crash now would cost a day"
     second.__exit__(None, None, None)
+    assert not LockHold.objects.exists()
+
+
+def test_the_record_of_a_hold_that_ended_while_the_database_was_away_stops_no_clock(
+    tmp_path: Path, settings: Any
+) -> None:
+    """Its process may live for weeks, and is not healed before it is gone."""
+    settings.ROOTS = [tmp_path]
+    project = world.discovered(tmp_path)
+
+    def away(execute: Any, sql: str, *given: Any) -> Any:
+        if sql.startswith("DELETE"):
+            raise OperationalError("server closed the connection unexpectedly")
+        return execute(sql, *given)
+
+    with (
+        connection.execute_wrapper(away),
+        pytest.raises(OperationalError),
+        project_lock.hold(project, "apply") as held,
+    ):
+        held.release_keeping_clock()
+    assert LockHold.objects.exists()
+    lock = Path(project.memory_dir) / ".consolidate-lock"
+    lock.touch()
+    discovery.refresh(project)
+    project.refresh_from_db()
+    assert project.last_consolidated_at == from_ns(lock.stat().st_mtime_ns)
+    scheduler.repair()
+    assert LockHold.objects.exists(), "it may be of a hold that begins now"
+    LockHold.objects.update(taken_at=timezone.now() - dt.timedelta(hours=2))
+    with project_lock.hold(project, "apply") as held:
+        LockHold.objects.update(taken_at=timezone.now() - dt.timedelta(hours=2))
+        scheduler.repair()
+        assert LockHold.objects.exists()
+        held.release_keeping_clock()
+    assert LockHold.objects.exists()
+    scheduler.repair()
     assert not LockHold.objects.exists()
 
 

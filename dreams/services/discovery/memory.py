@@ -295,8 +295,9 @@ def _consolidated(project: Project) -> dt.datetime | None:
 
 
 def _before_our_hold(project: Project, seen: dt.datetime | None) -> dt.datetime | None:
-    """While we have the lock, its mtime only shows that we are alive: a dream counts when it is completed."""
-    held = LockHold.objects.filter(project=project).only("prior_mtime_ns").first()
-    if held is None:
+    """While we have the lock, its mtime only shows that we are alive: a dream counts when it is completed. The record of a hold
+    that ended while the database was away says nothing."""
+    held = LockHold.objects.filter(project=project).only("pid", "prior_mtime_ns").first()
+    if held is None or locks.status(project.memory_dir, timezone.now()).pid != held.pid:
         return seen
     return None if held.prior_mtime_ns is None else from_ns(held.prior_mtime_ns)

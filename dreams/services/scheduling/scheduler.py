@@ -335,9 +335,8 @@ def repair(report: TickReport | None = None) -> TickReport:
     for dream in dreaming.forsaken(report.at).select_related("project"):
         report.lost += [dream.public_id] if dreaming.lost_its_worker(dream) else []
     for hold in _holds(host()):
-        if not process.is_alive(hold.pid, hold.process_started):
-            said = project_lock.heal(hold.project)
-            report.healed += [said] if said else []
+        said = project_lock.heal(hold.project)
+        report.healed += [said] if said else []
     for dream in _dreams(host(), DreamRun.Status.PENDING):
         if dream.worker_pid is not None and _worker_is_dead(dream, report.at):
             report.lost += [dream.public_id] if dreaming.lost_its_command(dream) else []
