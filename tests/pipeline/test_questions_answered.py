@@ -7,17 +7,15 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from django.utils import timezone
 
 from dreams.engines.types import Option, Place, Question as Asked
-from dreams.lib import process
 from dreams.lib.refusal import Refusal
 from dreams.models import AuditEntry, Blob, Evidence, Hunk, LedgerEntry, Proposal, Question
-from dreams.services import blobs, hosts, proposals, review, rollback
+from dreams.services import blobs, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.questions import answering, asking as service, joining, options
-from dreams.services.review import ReviewRefused
+from dreams.services.review import ReviewRefused, deciding
 from tests.world import asking, directory as world, engines
 from tests.world.asking import ALPHA, RESET
 from tests.world.manifest import manifest
@@ -163,18 +161,12 @@ def test_a_submit_of_answers_takes_none_in_and_gives_none_back(tmp_path: Path, m
     first, second = Question.objects.order_by("pk")
     made = answering.answer(first, "replace", world.ME).proposal
     assert made is not None
-    me = process.current()
-    claim = {
-        "submitting_by": f"{hosts.host()} {me.pid} {me.start_time} x",
-        "submitting_since": timezone.now(),
-    }
-    Proposal.objects.filter(pk=made.pk).update(**claim)
-    with pytest.raises(ReviewRefused, match="being submitted"):
-        answering.answer(second, "replace", world.ME)
-    with pytest.raises(ReviewRefused, match="being submitted"):
-        answering.take_back(first, world.ME)
+    with deciding.claimed_to_submit(made):
+        with pytest.raises(ReviewRefused, match="being submitted"):
+            answering.answer(second, "replace", world.ME)
+        with pytest.raises(ReviewRefused, match="being submitted"):
+            answering.take_back(first, world.ME)
     assert made.operations.count() == 1
-    Proposal.objects.filter(pk=made.pk).update(submitting_by="", submitting_since=None)
     assert answering.answer(second, "replace", world.ME).proposal == made
     assert answering.take_back(first, world.ME).state == "open"
 

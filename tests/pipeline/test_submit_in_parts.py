@@ -7,14 +7,17 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from dreams.lib import process
 from dreams.models import Finding, Hunk, LeftOut, Proposal
 from dreams.services import hosts, review
-from dreams.services.review import submitting
+from dreams.services.review import deciding, submitting
 from tests.world import directory as world
 from tests.world.processes import commands as forked
 from tests.world.processes.servers import with_database
@@ -128,6 +131,42 @@ def test_the_claim_of_a_process_that_is_gone_holds_nobody_up(tmp_path: Path) -> 
     for claim in (f"{hosts.host()} {me.pid} {me.start_time - 60} x", "another-host 1 1.0 x"):
         Proposal.objects.filter(pk=proposal.pk).update(submitting_by=claim, submitting_since=None)
         review.decide(proposal, review.select_hunks(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
+    assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("pid", [os.getppid(), 10**6], ids=["another process", "another host"])
+def test_the_claim_of_a_submit_that_cannot_be_asked_is_over_after_a_while(tmp_path: Path, pid: int) -> None:
+    """Of one that lives, too: the database may have been away when it was to end its claim."""
+    proposal = four_changes(tmp_path)
+    host = hosts.host() if pid == os.getppid() else "another-host"
+    started = process._start_time(psutil.Process(pid)) if pid == os.getppid() else 1.0
+    since = timezone.now()
+    rows = Proposal.objects.filter(pk=proposal.pk)
+    rows.update(submitting_by=f"{host} {pid} {started} x", submitting_since=since)
+    with pytest.raises(review.ReviewRefused, match="being submitted"):
+        review.submit(proposal, world.ME)
+    rows.update(submitting_since=since - deciding.LONGEST_SUBMIT)
+    assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_submit_during_which_the_database_went_away_can_be_repeated_at_once(tmp_path: Path) -> None:
+    """The process lives on, and could not end its claim."""
+    proposal = four_changes(tmp_path)
+    is_away = False
+
+    def away(execute: Any, sql: str, *given: Any) -> Any:
+        nonlocal is_away
+        is_away = is_away or "dreams_leftout" in sql
+        if is_away:
+            raise OperationalError("server closed the connection unexpectedly")
+        return execute(sql, *given)
+
+    with connection.execute_wrapper(away), pytest.raises(OperationalError):
+        review.submit(proposal, world.ME)
+    assert Proposal.objects.get().submitting_by
+    review.decide(proposal, review.select_hunks(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
     assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
 
 

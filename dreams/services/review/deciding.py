@@ -46,31 +46,39 @@ class BlockingFinding(ReviewRefused):
         self.finding = finding
 
 
-#: How long a submit on another host counts as under way: its process cannot be asked. 5,000 changes take seconds.
+#: How long a submit of another process counts as under way: it cannot be asked. 5,000 changes take seconds.
 LONGEST_SUBMIT = dt.timedelta(minutes=10)
+_ours: set[str] = set()  # the claims of this process
 
 
 @contextmanager
 def claimed_to_submit(proposal: Proposal) -> Iterator[str]:
     """Claim a proposal for one submit and all its transactions: no verdict changes, no other submit starts. Yields the claim.
 
-    The claim ends with the block or the process: after a kill the review is open again. Raises ReviewRefused.
+    The claim ends with the block or the process, also if the database does not answer then: the review is open again. Raises
+    ReviewRefused.
     """
     me = process.current()
     claim = f"{hosts.host()} {me.pid} {me.start_time} {uuid.uuid4().hex}"
-    with transaction.atomic():
-        lock_open_proposal(proposal)
-        Proposal.objects.filter(pk=proposal.pk).update(submitting_by=claim, submitting_since=timezone.now())
+    _ours.add(claim)
     try:
+        with transaction.atomic():
+            lock_open_proposal(proposal)
+            rows = Proposal.objects.filter(pk=proposal.pk)
+            rows.update(submitting_by=claim, submitting_since=timezone.now())
         yield claim
     finally:
+        _ours.discard(claim)
         Proposal.objects.filter(pk=proposal.pk, submitting_by=claim).update(submitting_by="")
 
 
 def _is_under_way(claim: str, since: dt.datetime | None) -> bool:
     host, pid, started, _ = claim.split(" ") if claim else ("", "", "", "")
     if host == hosts.host():
-        return process.is_alive(int(pid), float(started))
+        if int(pid) == process.current().pid:
+            return claim in _ours
+        if not process.is_alive(int(pid), float(started)):
+            return False
     return bool(claim) and since is not None and timezone.now() - since < LONGEST_SUBMIT
 
 
