@@ -4,7 +4,9 @@ import ctypes
 import errno
 import fcntl
 import os
+import stat
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -14,15 +16,21 @@ from dreams.lib.files.safefs import held
 _FULL: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 
+#: Errors of a file system that cannot flush a folder, such as VirtualBox's and older CIFS: its server keeps names as it likes.
+_NO_FOLDERS = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)
+
+
 def to_disk(fd: int) -> None:
     """Returns once what was written to the file or folder survives a power cut. Raises OSError."""
     if _FULL is not None:
-        try:
+        with suppress(OSError):  # not every file system supports it; then plain fsync is the best available
             fcntl.fcntl(fd, _FULL)
-        except OSError:  # not every file system supports it; then plain fsync is the best available
-            os.fsync(fd)
-    else:
+            return
+    try:
         os.fsync(fd)
+    except OSError as error:
+        if error.errno not in _NO_FOLDERS or not stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise
 
 
 def all_to_disk(folder: Path) -> bool:
