@@ -132,3 +132,20 @@ def test_a_folder_of_somebody_else_keeps_its_new_time_and_an_undo_in_it_is_whole
     result = run(make_plan(place), place.journal, Failing(committed, errno.ENOSPC))
     assert (result.status, recover(place.journal)) == ("failed", [])
     assert place.texts() == before and place.leftovers() == []
+
+
+def test_where_no_file_can_have_two_names_nothing_is_written_and_the_reason_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """exFAT, by a driver that has no exchanging rename either."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refused)
+    place = fresh(tmp_path / "p")
+    before = place.tree()
+    result = run(make_plan(place), place.journal, Traced(False))
+    assert (result.status, result.said, place.tree()) == ("failed", (), before)
+    assert "refuses hard links" in result.error and "Give yourself the right" not in result.error
+    assert recover(place.journal) == [] and place.leftovers() == []

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from dreams.lib.files import flush
-from dreams.lib.files.safefs import held
+from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.files.safefs.root import NEW_FILE, open_regular
 
 _NOREPLACE, _EXCHANGE = 1, 2
@@ -38,6 +38,17 @@ def _renameat2() -> _Renameat2 | None:
     call.restype = ctypes.c_int
     found: _Renameat2 = call
     return found
+
+
+def _link(folder: int, old: str, new: str) -> None:
+    """Raises OSError, and SafeFsError where no file can have two names, as on exFAT."""
+    try:
+        os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+            raise
+        why = f"cannot be written safely on its file system, which refuses hard links ({error.strerror}); move the memories to another"
+        raise SafeFsError(new, why) from error
 
 
 class System:
@@ -115,7 +126,7 @@ class System:
         """Renames, never over an existing name (FileExistsError)."""
         self.step("move_new", new)
         if not self._rename2(folder, old, new, _NOREPLACE):
-            os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+            _link(folder, old, new)
             self.unlink(folder, old)
 
     def replace(self, folder: int, old: str, new: str) -> None:
@@ -124,7 +135,7 @@ class System:
 
     def link(self, folder: int, old: str, new: str) -> None:
         self.step("link", new)
-        os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        _link(folder, old, new)
 
     def unlink(self, folder: int, name: str) -> None:
         self.step("unlink", name)
