@@ -458,3 +458,41 @@ def test_what_two_versions_of_one_file_both_say_is_not_asked_about(
     told = "Run `make check` before every push, because CI runs the same target."
     named = {f"{name}.md": memory(f"{told}\n\nThe box is {name}.\n") for name in (one, other)}
     assert [each for each in dream(tmp_path, named).outcome.questions if each.kind == "same"] == []
+
+
+NEEDS = "the northern crane needs lithium grease, copper brushes and a spare drum"
+OTHERS = ("Berth nine is dry.", "The tide is high at noon.", "Ropes are red.", "Gulls are fed on Sundays.")
+
+
+def merged(folder: Path, one: str, other: str) -> dict[str, str]:
+    """What the merge of two statements of longer memories would leave."""
+    files = {
+        "MEMORY.md": "- [The berths](a.md) — what each needs\n",
+        "a.md": memory("\n".join(f"- {each}" for each in (*OTHERS, one)) + "\n"),
+        "b.md": memory("\n\n".join((*(f"{each} Again." for each in OTHERS), other)) + "\n"),
+    }
+    (asked,) = (each for each in dream(folder, files).outcome.questions if each.kind == "same")
+    return files | {edit.path: edit.after or "" for edit in asked.options[0].edits}
+
+
+def test_a_fuller_statement_takes_the_place_of_none_with_a_label_that_it_lacks(tmp_path: Path) -> None:
+    one, other = f"**Missed:** {NEEDS}.", f"For a rebuild {NEEDS}; `crane.ini` sets its speed."
+    after = "".join(merged(tmp_path, one, other).values())
+    assert "**Missed:**" in after and "`crane.ini` sets its speed" in after
+
+
+def test_what_a_merge_moves_keeps_its_lines(tmp_path: Path) -> None:
+    other = f"For a rebuild {NEEDS};\n`crane.ini` sets its speed,\nas it is."
+    after = "".join(merged(tmp_path, f"At berth six {NEEDS}.", other).values())
+    assert "drum;\n" in after and "sets its speed,\n" in after
+
+
+def test_fields_of_two_files_are_no_fact_that_both_tell(tmp_path: Path) -> None:
+    fields = "type: policy\nstatus: current\nsince: 2026-04-11\nseen: 2026-04-12\nkeywords: [{}]\nextends: harbour/cranes/_hub\nagents: [all]"
+    files = {
+        f"{name}.md": memory(
+            f"Here it is:\n\n---\n{fields.format(words)}\n---\n\n# Rules\n\n{name.title()} is open.\n"
+        )
+        for name, words in (("ropes", "berths, ropes, tides, overview"), ("drums", "brakes, drums, gulls"))
+    }
+    assert [each for each in dream(tmp_path, files).outcome.questions if each.kind == "same"] == []

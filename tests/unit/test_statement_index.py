@@ -6,7 +6,7 @@ from unittest import mock
 
 from hypothesis import given, strategies as st
 
-from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.comparing import compare, says_more
 from dreams.lib.prose.exchanges import is_told_past, things
 from dreams.lib.prose.statement_index import StatementIndex, statements_of
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
@@ -494,3 +494,8 @@ def test_no_statement_of_a_thing_is_read_if_there_are_too_many_to_choose_from() 
 )
 def test_a_part_of_a_past_number_is_not_told_past(value: str, said: str, past: bool) -> None:
     assert is_told_past(value, said) is past
+
+
+def test_a_comma_in_code_ends_no_clause_so_that_marks_alone_say_no_more():
+    told = "`Lens` / `Prism` takes two functions: `from_view(get, set)`, `.view(s)`, `.over(s, f)`"
+    assert not says_more(told, told.replace("`Lens` / `Prism`", "**`Lens` / `Prism`**"))

@@ -114,6 +114,7 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
 
 
 CLAUSE = re.compile(r"[,;:.](?=\s)|\sand\s")
+_CODE = re.compile(r"`[^`\n]*`")  # a comma in it ends no clause
 
 
 def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
@@ -124,7 +125,7 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
     said, held = read(text), read(known)
     if missing(said, held) or said.environments - held.environments:
         return True
-    own = (read(part).terms for part in CLAUSE.split(text))
+    own = (read(part).terms for part in CLAUSE.split(_CODE.sub(" ", text)))
     of_its_own = any(
         max(terms.values(), default=0) >= TELLING and not _common(terms, held.terms) for terms in own
     )

@@ -44,7 +44,7 @@ ONE_FACT = 0.5  # least score of two statements of different places
 MANY_WORDS, MOST_WORDS = 6, 0.6
 SOME_WORDS = 4  # of two longer files, if they are alike and not word for word; chosen
 LEAST_SAID = 3.0  # least weight of a statement besides its links
-RECORD = 4  # numbers in one statement that make it a record of results
+RECORD = 4  # numbers or labelled values in one statement that make it a record or a form ("type: policy status: current …")
 _KEEPS = frozenset({"paragraph", "bullet"})
 _NAMED_DAY = re2.compile(
     r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:,? \d{4})?|\b(?:19|20)\d\d(?:-\d\d){0,2}\b"
@@ -361,5 +361,5 @@ def _is_fact(text: str) -> bool:
     if rest != text and read(rest).weight < LEAST_SAID:
         return False
     numbers = {value.key for value in read(text).values if value.kind == "number"}
-    is_form = text.startswith("**") and text.count(":**") > 1
+    is_form = (text.startswith("**") and text.count(":**") > 1) or text.count(": ") >= RECORD
     return not is_form and len(numbers) < RECORD

@@ -54,9 +54,13 @@ _BEFORE_AN_END = re.compile(
 )
 AHEAD = dt.timedelta(days=1)  # a past event is at most a day ahead, in any time zone
 _BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.IGNORECASE)  # not an end
-_HAPPENED = re.compile(
-    r"\b(?:was|were|had|did|used to|done|shipped|merged|closed|resolved|completed?|fixed|superseded|decided|history)\b",
+# Finished work stays finished.
+_IS_DONE = re.compile(
+    r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
     re.IGNORECASE,
+)
+_HAPPENED = re.compile(
+    rf"\b(?:was|were|had|did|used to|closed|decided|history)\b|{_IS_DONE.pattern}", re.IGNORECASE
 )
 _ONE_VERB = re.compile(r"\b(is|are|has|have)\b")
 _PAST = {"is": "was", "are": "were", "has": "had", "have": "had"}
@@ -144,11 +148,6 @@ _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
 _ORDERS = re.compile(rf",\s*(?:always|never|{TASK.pattern})", re.IGNORECASE)  # a rule, no state
 _OF_AN_ASIDE = re.compile(r"\([^()]*\w\W+as (?:of|at)\b[^()]*$", re.IGNORECASE)  # "(none is sold as of May)"
-# Finished work stays finished.
-_IS_DONE = re.compile(
-    r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
-    re.IGNORECASE,
-)
 # A heading that says `_AS_OF`, or that names a state: "Recent changes (…)", "Import — status (…)"; not any name with such a word.
 _HEADS_A_STATE = re.compile(
     r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|pending|remaining|next)"

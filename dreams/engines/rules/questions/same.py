@@ -34,6 +34,7 @@ MOST_WORDS = 12  # of a subject
 MANY = 3  # facts in both of two files, which become one question; chosen
 # Share of a statement's weight that may be paraphrase if the values are the same.
 MOST_REWORDED = 0.7
+MOST_LOST = 0.1  # share of the weight of a statement that a fuller one may lack to take its place
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not merged into another
 
 
@@ -196,8 +197,9 @@ def _fullest(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText]) -> Pla
         each
         for each in rest
         if len(each.text) >= len(keep.text)
+        and "\n" not in each.raw.strip()  # its lines would become one
         and says_more(each.text, keep.text)
-        and not says_more(keep.text, each.text)
+        and not says_more(keep.text, each.text, MOST_LOST)
     ]
     if not fuller:
         return keep
@@ -255,8 +257,9 @@ def _behind(document: memdir.Document, told: str, text: str) -> memdir.Document 
         return None
     item = items[place]
     indent = item.text[: len(item.text) - len(item.text.lstrip())]
-    lines = [f"{indent}{item.marker} {text}"] if item.kind == "bullet" else ["", text]
-    at = item.last_line + 1
+    beside = f"\n{indent}{' ' * len(item.marker)} "
+    entry = f"{indent}{item.marker} {text.replace(chr(10), beside)}"
+    lines, at = (entry if item.kind == "bullet" else f"\n{text}").split("\n"), item.last_line + 1
     return memdir.with_body(document, memdir.replace_lines(document.body, at, at, lines, document.newline))
 
 
@@ -288,8 +291,9 @@ def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
     added = [drop.text] * own + [each for each in remarks if says_more(each, known)]
     if added and (keep.path == drop.path or (BULLET.match(keep.raw) and added != [drop.text])):
         return  # its remarks are not entries of another list
+    as_written = "\n".join(map(str.strip, BULLET.sub("", drop.raw).strip().split("\n")))
     for text in reversed(added):  # each right after the kept one
-        made = _behind(document, keep.text, text)
+        made = _behind(document, keep.text, as_written if text == one_line(as_written) else text)
         if made is None:
             return
         document = made
