@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE = frozenset({"1", "true", "yes", "on"})
@@ -76,6 +77,12 @@ def database_url(name: str) -> str:
         raise ImproperlyConfigured(
             f"{name} names a PostgreSQL, and its driver is not installed here; install psycopg[binary]"
         )
+    try:
+        dj_database_url.parse(value or "sqlite://")
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{name} is no valid address. In a password write %23 for #, %5B for [, %2F for / and so on"
+        ) from None
     return value
 
 

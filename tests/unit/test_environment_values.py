@@ -33,6 +33,17 @@ def test_another_kind_of_database_is_refused(monkeypatch: pytest.MonkeyPatch, va
     assert "hush" not in str(refused.value)
 
 
+@each("value", ["postgres://me:hu#sh@host/x", "postgres://me:hu[sh@host/x", "postgres://me:hush@host:port/x"])
+def test_what_is_no_address_of_a_database_is_told_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", value)
+    monkeypatch.setattr(env, "find_spec", lambda name: True)
+    with pytest.raises(ImproperlyConfigured, match="%23 for #") as refused:
+        env.database_url("DATABASE_URL")
+    assert "sh@" not in str(refused.value)
+
+
 def test_a_missing_driver_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://me:hush@host/x")
     monkeypatch.setattr(env, "find_spec", lambda name: None)
