@@ -7,7 +7,10 @@ import email
 import hashlib
 import hmac
 import json
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from email import policy
 from io import StringIO
 from pathlib import Path
@@ -271,6 +274,34 @@ def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
 
 
 @pytest.mark.not_on_postgresql
+@pytest.mark.not_on_postgresql
+@pytest.mark.parametrize("channel", ["webhook", "email"])
+def test_a_receiver_that_answers_a_byte_at_a_time_keeps_nobody_waiting(
+    project: Project, monkeypatch: pytest.MonkeyPatch, settings: object, channel: str
+) -> None:
+    world.three_changes(project)
+    monkeypatch.setattr(notify, "ALL_SECONDS", 0.5)
+    ended = threading.Event()
+
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            while not ended.wait(0.1):
+                connection.sendall(b"2")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        threading.Thread(target=drip, args=[listening], daemon=True).start()
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", port  # type: ignore[attr-defined] # pytest-django's own object
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"  # type: ignore[attr-defined] # as above
+        threading.Timer(10, ended.set).start()  # without an end of ours
+        to = f"http://127.0.0.1:{port}/" if channel == "webhook" else "me@example.org"
+        _set(f"digest_{channel}", to)
+        said = notify.send(actor="me")[channel]
+        assert "did not answer within" in said and not ended.is_set()
+        ended.set()
+
+
 def test_a_mail_server_without_encryption_is_told_with_the_setting_for_it(
     project: Project, post_office: MailServer, settings: object
 ) -> None:

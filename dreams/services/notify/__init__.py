@@ -14,10 +14,11 @@ import json
 import logging
 import smtplib
 import ssl
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from email.message import Message
 from typing import IO
 
@@ -58,7 +59,7 @@ def send_mail(digest: Digest, to: str) -> None:
         headers={"Auto-Submitted": "auto-generated"},
     )
     try:
-        message.send()
+        _in_time(message.send)
     except smtplib.SMTPAuthenticationError as error:
         raise NotSent(
             f"{settings.EMAIL_HOST} refused the login. Check MEMORYWEB_EMAIL_USER and its password."
@@ -80,7 +81,27 @@ def send_mail(digest: Digest, to: str) -> None:
         raise NotSent(f"The mail cannot be sent: {error}. {remedy}") from error
 
 
-TIMEOUT_SECONDS = 10.0  # for a mail server or webhook, as a worker waits for it
+# For a mail server or webhook, as a worker waits for it: for a part of an answer, and for all of it.
+TIMEOUT_SECONDS, ALL_SECONDS = 10.0, 30.0
+
+
+def _in_time(talk: Callable[[], object]) -> None:
+    """Raises TimeoutError for a server that answers a byte at a time, which would keep a worker for hours."""
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            talk()
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="digest", daemon=True)
+    thread.start()
+    thread.join(ALL_SECONDS)
+    if thread.is_alive():
+        raise TimeoutError(f"it did not answer within {ALL_SECONDS:g} s")
+    if failed:
+        raise failed.pop()  # kept in the list, it would keep its own connection open
 
 
 def post(digest: Digest, url: str) -> None:
@@ -93,8 +114,7 @@ def post(digest: Digest, url: str) -> None:
     request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - http and https only, checked above
     place = urllib.parse.urlsplit(url).netloc.rpartition("@")[2]
     try:
-        with urllib.request.build_opener(_Stay).open(request, timeout=TIMEOUT_SECONDS):
-            return
+        _in_time(lambda: urllib.request.build_opener(_Stay).open(request, timeout=TIMEOUT_SECONDS).close())
     except urllib.error.HTTPError as error:
         error.close()
         raise NotSent(f"{place} answered {error.code}. {_remedy(error.code)}") from error
