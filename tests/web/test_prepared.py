@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, ProgrammingError, connection, connections, transaction
 from django.db.models import Count, F, Max, Model, QuerySet, Sum, prefetch_related_objects
 from django.db.models.functions import TruncDate
+from django.db.transaction import TransactionManagementError
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import DreamUsage, GateEvaluation, HistoryPrompt, Project, Prompt, Proposal, Session
@@ -218,6 +220,29 @@ def test_a_number_of_the_query_itself_stays() -> None:
 def test_what_would_be_true_only_once_is_refused(make: Any, given: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         prepared(make)(given)
+
+
+def test_whoever_watches_queries_sees_it_and_finds_the_same() -> None:
+    session = world.make_session(world.make_project(), title="100 % of “%s”")
+    ask = prepared(lambda title: Session.objects.filter(title=title).exclude(title__in=("%s", "100 %")))
+    alone = ask(session.title)
+    with CaptureQueriesContext(connection) as seen:
+        watched = ask(session.title)
+    assert alone == watched == [session]
+    assert [query["sql"].startswith("SELECT") for query in seen] == [True]
+
+
+def test_a_database_that_refuses_is_reported_in_the_words_of_django() -> None:
+    ask = prepared(lambda pk: Session.objects.filter(pk=pk))
+    ask(1)
+    with pytest.raises(TransactionManagementError), transaction.atomic():
+        transaction.set_rollback(True)
+        ask(1)
+    with connection.cursor() as cursor, transaction.atomic():
+        cursor.execute("ALTER TABLE dreams_session RENAME TO other")
+        with pytest.raises(OperationalError if connection.vendor == "sqlite" else ProgrammingError):
+            ask(1)
+        transaction.set_rollback(True)
 
 
 @pytest.mark.django_db(transaction=True)
