@@ -104,7 +104,7 @@ def memories(size: float, folder: Path) -> Found:
         return duplicates()
 
     def recalled() -> object:
-        return recall.choose(recall.shelf(data), "which port does the gateway listen on")
+        return recall.load(recall.shelf(data), "which port does the gateway listen on")
 
     files = files_of(int(MEMORIES * size * 3), each=3)
     data = {path: text.encode() for path, text in files.items()}

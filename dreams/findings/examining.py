@@ -33,6 +33,7 @@ from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib import progress
 from dreams.lib.files.text import decode
+from dreams.lib.process import without_collecting
 from dreams.lib.secrets.forms import spoken
 from dreams.lib.secrets.redact import key_blocks, redact_all, secrets_in, without_keys
 
@@ -62,6 +63,7 @@ STANDING: tuple[tuple[str, Check], ...] = (
 )
 
 
+@without_collecting()
 def examine(subject: Subject) -> FindingsReport:
     """Findings, worst first, and a ledger row for each removed line with content. Never raises."""
     traced, unfollowed = _tried("ledger", accounting.account, subject)

@@ -143,9 +143,9 @@ def run(subject: Subject) -> list[CheckedQuestion]:
     before, after = recall.shelf(subject.before, limits), recall.shelf(subject.after, limits)
     rows = memdir.parse_index(decode(after.index))
     return [
-        _checked(question, statements_of(subject, recall.load(after, question.text).texts), rows, (old, new))
+        _checked(question, statements_of(subject, recall.texts_for(after, question.text)), rows, (old, new))
         for question in questions(subject, old)
-        if _standing(question, statements_of(subject, recall.load(before, question.text).texts))
+        if _standing(question, statements_of(subject, recall.texts_for(before, question.text)))
     ]
 
 

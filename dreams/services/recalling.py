@@ -105,7 +105,7 @@ def ask(
         left_out=before.left_out,
         index=shelf.index,
         looked_at=len(shelf.entries),
-        beyond=shelf.beyond,
+        beyond=len(shelf.older),
         by=by,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from dreams.lib.prose import recall
@@ -16,7 +17,7 @@ FILES = {"MEMORY.md": INDEX, "deploy.md": DEPLOY, "tests.md": TESTS, "invoices.m
 
 
 def _chosen(question: str, files: dict[str, bytes] = FILES) -> list[str]:
-    return [one.path for one in recall.choose(recall.shelf(files), question).recalled]
+    return [one.path for one in recall.load(recall.shelf(files), question).recalled]
 
 
 @each(
@@ -55,9 +56,9 @@ def test_what_is_loaded_is_capped_and_says_what_was_cut() -> None:
 def test_at_most_two_hundred_are_looked_at_the_newest_first() -> None:
     files = {f"m{n}.md": b"# Topic %d\n" % n for n in range(300)}
     made = recall.shelf(files, newest=[f"m{n}.md" for n in reversed(range(300))])
-    assert made.beyond == 100
-    assert [one.path for one in recall.choose(made, "topic 299").recalled][:1] == ["m299.md"]
-    assert not any(one.path == "m5.md" for one in recall.choose(made, "topic 5").recalled)
+    assert len(made.older) == 100
+    assert [one.path for one in recall.load(made, "topic 299").recalled][:1] == ["m299.md"]
+    assert not any(one.path == "m5.md" for one in recall.load(made, "topic 5").recalled)
 
 
 def test_logs_and_the_index_itself_are_not_chosen() -> None:
@@ -75,22 +76,22 @@ def test_logs_and_the_index_itself_are_not_chosen() -> None:
 def test_any_bytes_and_any_question_give_an_answer_within_its_bounds(
     files: dict[str, bytes], question: str
 ) -> None:
-    chosen = recall.choose(recall.shelf(files), question).recalled
+    chosen = recall.load(recall.shelf(files), question).recalled
     assert len(chosen) <= recall.MOST_CHOSEN
     assert all(recall.SURE <= one.share <= 1 and one.path in files and one.words for one in chosen)
     assert [one.share for one in chosen] == sorted((one.share for one in chosen), reverse=True)
 
 
 def _left_out(question: str, seen: recall.LoadedSoFar, files: dict[str, bytes] = FILES) -> dict[str, str]:
-    return {one.path: one.why for one in recall.choose(recall.shelf(files), question, seen).left_out}
+    return {one.path: one.why for one in recall.load(recall.shelf(files), question, seen).left_out}
 
 
 def test_what_was_shown_already_is_left_out_before_choosing_and_makes_room_for_others() -> None:
     files = {f"deploy{n}.md": b"---\nname: Deploying %d\n---\n" % n for n in range(7)}
-    first = recall.choose(recall.shelf(files), "deploying")
+    first = recall.load(recall.shelf(files), "deploying")
     assert len(first.recalled) == 5 and [one.why for one in first.left_out] == ["5 others match better"] * 2
     shown = recall.LoadedSoFar(shown=[one.path for one in first.recalled])
-    second = recall.choose(recall.shelf(files), "deploying", shown)
+    second = recall.load(recall.shelf(files), "deploying", shown)
     assert {one.path for one in second.recalled} == {one.path for one in first.left_out}
     assert {one.why for one in second.left_out} == {"already shown in this session"}
 
@@ -166,3 +167,13 @@ def test_a_memory_of_which_only_a_scrap_fits_is_left_out_and_says_so() -> None:
     assert [(one.path, one.why) for one in before.left_out] == [
         ("b.md", "a session loads at most 60,000 bytes")
     ]
+
+
+@pytest.mark.parametrize("question", ["deploy the shop", "the", "", "which port", "nothing of this kind"])
+def test_the_texts_alone_are_those_that_are_loaded(question: str) -> None:
+    line = b"A line of detail.\n"
+    long = {f"deploy_{n}.md": DEPLOY + line * (recall.MOST_BYTES // len(line) // 2) for n in range(9)}
+    for files in (FILES, {**FILES, **long}, {}):
+        shelf = recall.shelf(files)
+        loaded = recall.load(shelf, question).texts
+        assert list(recall.texts_for(shelf, question).items()) == list(loaded.items())

@@ -2,6 +2,7 @@
 
 import functools
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -9,6 +10,7 @@ from dreams.lib.files import text
 
 WORD = re.compile(r"\w+")
 FEW = 16  # files whose words are looked up when asked for
+MOST_KEPT = 1_024  # files whose words are kept: 2 to 10 MB
 _KEY = re.compile(r"^[^\S\n]*[a-z_][\w.-]*\s*:", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|\[\[(?:[^\]|]{0,200}\|)?([^\]]{0,200})\]\]")
 _MARKS = r"(?:[`*\"'“”‘’«»]|~~|\\(?=[\"']))+"
@@ -26,7 +28,8 @@ def folded(said: str) -> str:
     return said.casefold().replace("_", "")
 
 
-def words_in(data: bytes) -> dict[str, int]:
+@functools.lru_cache(maxsize=MOST_KEPT)
+def words_in(data: bytes) -> Mapping[str, int]:
     """At least the folded words that the statements of a file have without their marks, and about how often.
 
     0 for what is in the text alone: keys, addresses of links, and words that quotes or emphasis divide.
@@ -43,7 +46,8 @@ def words_in(data: bytes) -> dict[str, int]:
     left_out = f"{' '.join([*others, joined]).replace('_', '')} {_BETWEEN.sub('', joined)}"
     bare = text.decode(text.encode(said).translate(None, b"`*_\"'"))
     bare = bare if bare.isascii() else _BETWEEN.sub("", bare)
-    return {**dict.fromkeys(WORD.findall(left_out), 0), **Counter(WORD.findall(bare))}
+    found = {**dict.fromkeys(WORD.findall(left_out), 0), **Counter(WORD.findall(bare))}
+    return {sys.intern(word): times for word, times in found.items()}  # files share most words
 
 
 @functools.lru_cache(maxsize=16)  # a large index is asked for again and again

@@ -8,9 +8,9 @@ and descriptions; if unsure, none; what is loaded in one session is capped. Ever
 import functools
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from dreams.lib import memdir
@@ -82,14 +82,6 @@ class Picked:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The memories for a question, surest first, and the others, nearest first."""
-
-    recalled: tuple[Recalled, ...]
-    left_out: tuple[NotChosen, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Before:
     """What an agent has in its context. `texts` by path, with the index as cut; `cut` names those that did not fit completely."""
 
@@ -114,18 +106,13 @@ class RecallMemory:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A directory prepared for questions."""
+    """A directory prepared for questions. `having`: the memories that have each word, with its weight there."""
 
     files: Mapping[str, bytes]
     index: bytes
     entries: tuple[RecallMemory, ...]
-    rarity: Mapping[str, float] = field(default_factory=dict)  # of each word, lowest if all memories have it
-    older: tuple[str, ...] = ()
-
-    @property
-    def beyond(self) -> int:
-        """How many memories are too old to be considered."""
-        return len(self.older)
+    having: Mapping[str, Sequence[tuple[str, float]]]
+    older: tuple[str, ...] = ()  # memories that are too old to be considered
 
 
 def shelf(
@@ -141,12 +128,15 @@ def shelf(
     entries = tuple(
         _entry(path, files[path][:20_000], tuple(rows.rows_for(path))) for path in topics[:MOST_LOOKED_AT]
     )
-    having = Counter(word for entry in entries for word in entry.words)
+    having = defaultdict[str, list[tuple[str, float]]](list)
+    for entry in entries:
+        for word, weight in entry.words.items():
+            having[word].append((entry.path, weight))
     return Shelf(
         files=files,
         index=loaded.text.encode("utf-8", "surrogateescape"),
         entries=entries,
-        rarity={word: math.log(1 + len(entries) / count) for word, count in having.items()},
+        having=having,
         older=tuple(topics[MOST_LOOKED_AT:]),
     )
 
@@ -189,25 +179,25 @@ def candidates(where: Shelf, seen: LoadedSoFar | None = None) -> list[RecallMemo
     return [entry for entry in where.entries if not _left_out_before(entry, seen or LoadedSoFar())]
 
 
-def choose(
+def load(
     where: Shelf, question: str, seen: LoadedSoFar | None = None, picked: Picked | None = None
-) -> Choice:
-    """The memories an agent would open for `question`, surest first, none if unsure; and why the others are not. By words, or as
-    a model picked."""
-    open_ones = candidates(where, seen)
-    scored = sorted(_all_scored(where, open_ones, question), key=lambda one: (-one.share, one.path))
+) -> Before:
+    """The index's loaded part and the memories an agent would open for `question`, surest first, none if unsure, within what is
+    left of the session's cap; and why the others are not. By words, or as a model picked."""
+    seen = seen or LoadedSoFar()
+    scored = _scored(where, candidates(where, seen), question)
     if picked is None:
-        sure = [one for one in scored if one.share >= SURE and set(one.words) - lexicon.GENERIC]
+        sure = _sure(scored)
     else:
         by_path = {one.path: one for one in scored}
         sure = [by_path[path] for path in dict.fromkeys(picked.paths) if path in by_path]
     chosen, better = sure[:MOST_CHOSEN], {one.path for one in sure[MOST_CHOSEN:]}
     rest = (one for one in scored if one not in chosen)
     left = [NotChosen(one.path, _why_not(one, better, len(chosen), picked), one.share) for one in rest]
-    before = ((entry.path, _left_out_before(entry, seen or LoadedSoFar())) for entry in where.entries)
+    before = ((entry.path, _left_out_before(entry, seen)) for entry in where.entries)
     left += [NotChosen(path, why) for path, why in before if why]
     left += [NotChosen(path, f"older than the {MOST_LOOKED_AT} newest memories") for path in where.older]
-    return Choice(tuple(chosen), tuple(left))
+    return _loaded(where, chosen, left, seen.bytes)
 
 
 def _left_out_before(entry: RecallMemory, seen: LoadedSoFar) -> str:
@@ -227,26 +217,30 @@ def _is_about(entry: RecallMemory, tool: str) -> bool:
     return any(f" {part} " in entry.about for part in wanted)
 
 
-def _all_scored(where: Shelf, entries: Iterable[RecallMemory], question: str) -> list[Recalled]:
-    asked = statement(question[:QUESTION_CHARS]).weights
-    # Words that no memory has help little to choose.
-    rare = math.log(1 + max(1, len(where.entries))) / 2
-    weights = {
-        word: weight * where.rarity.get(word, rare) * (0.3 if word in lexicon.GENERIC else 1.0)
-        for word, weight in asked.items()
-    }
-    whole = sum(weights.values())
-    return [_scored(entry, weights, whole) for entry in entries]
+def _scored(
+    where: Shelf, entries: Iterable[RecallMemory], question: str, least: float = 0.0
+) -> list[Recalled]:
+    """Those of a shelf's memories that have `least` of the question, nearest first."""
+    # Words that no memory has help little to choose; others less, the more memories have them.
+    rare, count = math.log(1 + max(1, len(where.entries))) / 2, len(where.entries)
+    weights, scores = dict[str, float](), defaultdict[str, float](float)
+    for word, plain in statement(question[:QUESTION_CHARS]).weights.items():
+        having = where.having.get(word, ())
+        rarity = math.log(1 + count / len(having)) if having else rare
+        weights[word] = weight = plain * rarity * (0.3 if word in lexicon.GENERIC else 1.0)
+        for path, own in having:
+            scores[path] += weight * own / 2
+    whole, words = sum(weights.values()) or 1, sorted(weights, key=lambda word: -weights[word])
+    found = [
+        Recalled(entry.path, share, tuple(filter(entry.words.__contains__, words)))
+        for entry in entries
+        if (share := min(1.0, scores[entry.path] / whole)) >= least
+    ]
+    return sorted(found, key=lambda one: (-one.share, one.path))
 
 
-def _scored(entry: RecallMemory, weights: Mapping[str, float], whole: float) -> Recalled:
-    shared = [word for word in weights if word in entry.words]
-    score = sum(weights[word] * entry.words[word] / 2 for word in shared)
-    return Recalled(
-        entry.path,
-        min(1.0, score / whole) if whole else 0.0,
-        tuple(sorted(shared, key=lambda w: -weights[w])),
-    )
+def _sure(scored: Iterable[Recalled]) -> list[Recalled]:
+    return [one for one in scored if one.share >= SURE and set(one.words) - lexicon.GENERIC]
 
 
 def _why_not(one: Recalled, better: Collection[str], chosen: int, picked: Picked | None) -> str:
@@ -259,15 +253,16 @@ def _why_not(one: Recalled, better: Collection[str], chosen: int, picked: Picked
     return f"unsure: {one.share:.0%} of the question matches, {SURE:.0%} is needed"
 
 
-def load(
-    where: Shelf, question: str, seen: LoadedSoFar | None = None, picked: Picked | None = None
-) -> Before:
-    """The index's loaded part and the memories chosen for `question`, within what is left of the session's cap."""
-    seen = seen or LoadedSoFar()
-    choice = choose(where, question, seen, picked)
+def texts_for(where: Shelf, question: str) -> Mapping[str, bytes]:
+    """The texts that `load` loads in a new session, without the reasons, which take ten times as long."""
+    sure = _sure(_scored(where, where.entries, question, SURE))
+    return _loaded(where, sure[:MOST_CHOSEN], (), 0).texts
+
+
+def _loaded(where: Shelf, chosen: Sequence[Recalled], others: Iterable[NotChosen], used: int) -> Before:
     texts = {memdir.INDEX_NAME: where.index} if where.index else {}
-    left, cut, full = max(0, MOST_BYTES - seen.bytes), list[str](), list[NotChosen]()
-    for one in choice.recalled:
+    left, cut, full = max(0, MOST_BYTES - used), list[str](), list[NotChosen]()
+    for one in chosen:
         data = where.files[one.path]
         if len(data) > left:
             head = len(data) - len(encode(memdir.parse(data).body))
@@ -278,5 +273,5 @@ def load(
             cut.append(one.path)
         texts[one.path] = data
         left -= len(data)
-    recalled = tuple(one for one in choice.recalled if one.path in texts)
-    return Before(recalled, texts, tuple(cut), (*full, *choice.left_out))
+    recalled = tuple(one for one in chosen if one.path in texts)
+    return Before(recalled, texts, tuple(cut), (*full, *others))
