@@ -175,3 +175,18 @@ def test_every_stop_of_the_tab_key_in_a_field_for_a_day_shows_where_it_is(window
         stops.append(window.evaluate("getComputedStyle(document.activeElement).outlineStyle"))
         window.keyboard.press("Tab")
     assert set(stops) == {"solid"}, stop
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_what_an_action_says_is_seen_where_it_leads_back_to_its_place(
+    window: Page, address: str, width: int
+) -> None:
+    window.set_viewport_size({"width": width, "height": 800})
+    window.goto(f"{address}/settings/")
+    window.get_by_role("button", name="Make an address").click()
+    window.wait_for_url("**/settings/#feed")
+    said = window.locator("#messages").get_by_text("The feed’s address, shown once")
+    expect(said).to_be_in_viewport(ratio=1)
+    expect(window.locator("#feed-title")).to_be_in_viewport(ratio=1)
+    box, title = window.locator("#messages").bounding_box(), window.locator("#feed-title").bounding_box()
+    assert box and title and box["y"] + box["height"] <= title["y"], "neither hides the other"

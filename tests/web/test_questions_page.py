@@ -356,10 +356,15 @@ def test_show_more_brings_the_next_seven(browser: Client, project: Project) -> N
     part = text_of(answer(browser, first, "keep", next=here, headers=HTMX))
     assert '<b hx-swap-oob="innerHTML:.questions-count">6 of 15 questions</b>' in part
     assert '<b class="questions-count">6 of 15 questions</b>' in page(browser, here)
+    before = set(project.questions.filter(asked=True).values_list("public_id", flat=True))
     response = browser.post(f"{here}more/", {"next": here})
-    assert response.headers["Location"] == f"{here}#questions"
     text = page(browser, here)
+    shown = [one for one in re.findall(r'id="question-(\w+)"', text) if one not in before]
+    assert response.headers["Location"] == f"{here}#question-{shown[0]}", "the first of the new ones"
     assert text.count("data-hunk ") == 14 and "Show more (2)" in text
+    for _ in range(2):
+        response = browser.post(f"{here}more/", {"next": here})
+    assert response.headers["Location"] == f"{here}#questions", "there are no more"
 
 
 def test_htmx_gets_the_questions_of_a_project_as_its_page_has_them(browser: Client, project: Project) -> None:

@@ -122,14 +122,16 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def more(request: Request, pk: int) -> HttpResponse:
-    """Asks more of the questions that the last dream held back."""
+    """Asks more of the questions that the last dream held back, and leads to the first of them."""
     project = get_object_or_404(Project, pk=pk)
+    first = asking.unshown(project).values_list("public_id", flat=True).first()
     shown = asking.show_more(project)
     if shown:
         messages.success(request, f"{plural(shown, 'more question')}.")
     else:
         messages.info(request, "There are no more questions.")
-    return SeeOther((_next(request) or reverse("project-questions", args=[pk])) + "#questions")
+    place = f"question-{first}" if shown else "questions"
+    return SeeOther(f"{_next(request) or reverse('project-questions', args=[pk])}#{place}")
 
 
 def _find(public_id: str) -> Question:

@@ -57,7 +57,7 @@ def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
 def pause(request: Request, *, paused: bool = True) -> HttpResponse:
     settings_changes.set_override("paused", paused, actor=actor(request))
     messages.success(request, "Paused. No dream starts until you resume." if paused else "Resumed.")
-    return _back(request, None)
+    return _back(request, None, "pause")
 
 
 @require_POST
@@ -71,7 +71,7 @@ def send_digest(request: Request) -> HttpResponse:
             messages.error(request, f"{label}: {problem}")
         else:
             messages.success(request, f"{label}: sent.")
-    return _back(request, None)
+    return _back(request, None, "Digest")
 
 
 @dataclass(slots=True)
@@ -166,8 +166,9 @@ def _project(pk: int | None) -> Project | None:
     return None if pk is None else get_object_or_404(Project, pk=pk)
 
 
-def _back(request: Request, project: Project | None) -> HttpResponse:
-    return go(request, "settings") if project is None else go(request, "project-settings", pk=project.pk)
+def _back(request: Request, project: Project | None, place: str = "") -> HttpResponse:
+    page = reverse("project-settings", args=[project.pk]) if project else reverse("settings")
+    return go(request, f"{page}#{place}" if place else page)
 
 
 def save(request: Request, project: Project | None) -> int:
@@ -226,7 +227,7 @@ def end_policy(request: Request, pk: int) -> HttpResponse:
     policy = get_object_or_404(Policy.objects.exclude(maker=""), pk=pk)
     earned.end(policy, actor=actor(request))
     messages.success(request, "Ended. These wait for your review again.")
-    return go(request, "settings")
+    return _back(request, None, "policies")
 
 
 # --- The agent's hook
