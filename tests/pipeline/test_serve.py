@@ -88,6 +88,41 @@ def test_two_hundred_connections_that_say_nothing_keep_no_page_waiting(served: S
             silent.close()
 
 
+# What macOS does, and notes each fork: its libraries end a process that was forked beside a thread, or behind one.
+LIKE_MACOS = """
+import multiprocessing, os, resource, threading
+
+multiprocessing.set_start_method("spawn")
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+begun, start = [], threading.Thread.start
+
+def noted(thread):
+    begun.append(thread.name)
+    start(thread)
+
+def tell():
+    with open({log!r}, "a") as log:
+        log.write(f"{{begun}} {{len(os.listdir('/proc/self/task'))}}\\n")
+
+threading.Thread.start = noted
+os.register_at_fork(before=tell)
+"""
+
+
+@pytest.mark.more
+def test_the_queue_works_as_on_macos_and_forks_no_process_that_ever_had_a_thread(tmp_path: Path) -> None:
+    home, log = Home(tmp_path / "home"), tmp_path / "forks"
+    with_database(home.data)
+    (tmp_path / "sitecustomize.py").write_text(LIKE_MACOS.format(log=str(log)))
+    home.environment["PYTHONPATH"] = str(tmp_path)
+    try:
+        Served(home)
+        until(lambda: home.rows("select 1 from dreams_proposal"), "a proposal of the demo")
+        assert set(log.read_text().splitlines()) == {"[] 1"}
+    finally:
+        home.end()
+
+
 @pytest.mark.more
 def test_more_silent_connections_than_are_accepted_hold_a_page_for_seconds_only(served: Served) -> None:
     place = ("127.0.0.1", int(served.address.rpartition(":")[2]))
