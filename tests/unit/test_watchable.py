@@ -25,7 +25,7 @@ def test_a_folder_of_this_machine_can_be_watched_and_a_missing_one_is_none(
     assert watching.judge([tmp_path, tmp_path / "missing"]) == [watching.Watchable(tmp_path)]
 
 
-@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p"])
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p", "virtiofs", "drvfs", "vboxsf"])
 def test_a_folder_of_another_machine_cannot_be_watched_also_by_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:

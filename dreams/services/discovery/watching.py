@@ -51,6 +51,10 @@ _OF_OTHER_MACHINES = (
     "davfs",
     "webdav",
     "fuse",
+    "macfuse",
+    "virtiofs",
+    "drvfs",
+    "vboxsf",
 )
 
 Tell = Callable[[list[str]], object]
