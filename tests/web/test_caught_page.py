@@ -166,3 +166,20 @@ def test_whoever_rejected_many_cards_in_a_day_is_shown_those_to_decide_on(
     assert len(to_decide) == 4
     assert all(f"/cards/{card.public_id}/decide/" in page for card in to_decide)
     assert page.count("/take-back/") > 4, "the last rejections can be undone"
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_words_that_are_refused_stay_in_their_field(
+    browser: Client, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    _, (first, second, _) = caught(tmp_path)
+    answer = browser.post(f"/cards/{first.public_id}/edit/", {"text": second.text}, headers=headers)
+    text = answer.content.decode()
+    assert answer.status_code == (200 if headers else 409) and "Another card says this already." in text
+    card = text.partition(f'id="text-{first.public_id}"')
+    assert card[2].partition(">")[2].partition("</textarea>")[0].strip() == second.text
+    assert card[0].rpartition("<details")[2].startswith(' class="caught-edit" open')
+    # Somebody else rejected it meanwhile: there is no field any more, the words are said.
+    cards.reject(first, world.ME)
+    answer = browser.post(f"/cards/{first.public_id}/edit/", {"text": "My own words."}, headers=headers)
+    assert "You typed: “My own words.”" in answer.content.decode()

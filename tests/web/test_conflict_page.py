@@ -333,11 +333,12 @@ def test_who_solved_it_decided_what_is_written_and_the_audit_log_says_so(
 def test_a_conflict_is_not_solved_while_the_review_is_being_submitted(
     browser: Client, file: FileChange
 ) -> None:
-    data = {"state": state(file), "choice-0": "theirs"}
+    data = {"state": state(file), "choice-0": "edit", "text-0": "My careful words."}
     with deciding.claimed_to_submit(file.proposal):
         text = html.unescape(browser.post(address(file), data, follow=True).content.decode())
     file.refresh_from_db()
     assert file.conflict is not None and "being submitted" in text
+    assert "My careful words.</textarea>" in text and 'value="edit" checked' in text, "nothing typed is lost"
 
 
 def test_what_the_proposal_wrote_itself_is_not_said_to_have_changed(browser: Client, tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def test_it_can_be_brought_back_by_hand(browser: Client, world: World) -> None:
 def test_a_day_that_is_over_or_none_at_all_is_refused(browser: Client, world: World, until: str) -> None:
     response = browser.post("/snooze/", {"proposal": world.proposal.public_id, "until": until})
     assert response.status_code == 422 and b"Choose a day after today" in response.content
+    assert f'value="{response.context["day"]}"' in response.content.decode(), "what was typed is kept"
     assert not Snooze.objects.exists()
 
 

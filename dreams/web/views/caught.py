@@ -33,11 +33,11 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     return _page(request, project, request.GET.get("after", ""))
 
 
-def _page(request: Request, project: Project, after: str, **refused: str) -> HttpResponse:
+def _page(request: Request, project: Project, after: str, status: int = 200, **refused: str) -> HttpResponse:
     context: dict[str, Any] = {"project": project, "caught": pages.of_project(project, after), **refused}
     if not wants_fragment(request):
         context["head"] = project_pages.counts(project)
-    return page(request, "dreams/caught.html", "dreams/_caught.html", context)
+    return page(request, "dreams/caught.html", "dreams/_caught.html", context, status)
 
 
 @require_POST
@@ -54,8 +54,8 @@ def decide(request: Request, public_id: str) -> HttpResponse:
 @require_POST
 def edit(request: Request, public_id: str) -> HttpResponse:
     """Approves the card with other words."""
-    card = _find(public_id)
-    return _done(request, card, lambda: cards.edit(card, request.POST.get("text", ""), reviewer(request)))
+    card, typed = _find(public_id), request.POST.get("text", "")
+    return _done(request, card, lambda: cards.edit(card, typed, reviewer(request)), typed)
 
 
 @require_POST
@@ -77,7 +77,9 @@ def submit(request: Request, pk: int) -> HttpResponse:
     except Refusal as refused:
         messages.error(request, str(refused))
     else:
-        if report.complete:
+        if report.complete and not report.applied:
+            messages.info(request, " ".join(report.said) or "Nothing differs from the current files.")
+        elif report.complete:
             messages.success(request, f"Remembered in {plural(len(report.applied), 'file')}.")
         else:
             messages.warning(
@@ -103,14 +105,15 @@ def read(request: Request, pk: int) -> HttpResponse:
     return SeeOther(reverse("project-caught", args=[pk]))
 
 
-def _done(request: Request, card: Card, act: Callable[[], object]) -> HttpResponse:
+def _done(request: Request, card: Card, act: Callable[[], object], typed: str = "") -> HttpResponse:
+    """`typed` is kept where it is refused."""
     try:
         act()
     except ReviewRefused as refused:
-        if wants_fragment(request):
-            return _page(
-                request, card.project, card.public_id, refused=str(refused), refused_at=card.public_id
-            )
+        if wants_fragment(request) or typed:
+            said = {"refused": str(refused), "refused_at": card.public_id, "typed": typed}
+            status = 200 if wants_fragment(request) else 409
+            return _page(request, card.project, card.public_id, status, **said)
         messages.error(request, str(refused))
     if wants_fragment(request):
         return _page(request, card.project, card.public_id)

@@ -56,9 +56,11 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
         rest = review.solve_conflict(file, _choices(chosen, typed), reviewer(request), remove=removes)
     except rebase.ConflictChanged as changed:
         return _again(request, file, str(changed), chosen, typed, 409)
-    except Refusal as refused:
-        messages.error(request, str(refused))
+    except rebase.NoConflict as gone:
+        messages.info(request, str(gone))
         return _to_file(file)
+    except Refusal as refused:
+        return _again(request, file, str(refused), chosen, typed, 409)
     proposals.examine(file.proposal, syncing.contents(file.proposal.project))
     close_if_done(file.proposal)  # where what stays is what is on disk, nothing may be left to write
     told = f" What belongs to it in {', '.join(rest)} is rejected with it." if rest else ""

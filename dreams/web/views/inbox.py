@@ -74,6 +74,7 @@ def put_off(request: Request) -> HttpResponse:
         "items": items,
         "choices": inbox_pages.choices(today),
         "earliest": today + dt.timedelta(days=1),
+        "day": given.get("day", ""),
     }
     if request.method != "POST":
         return render(request, "dreams/snooze.html", context)
