@@ -63,3 +63,7 @@ def test_an_error_of_the_disk_is_one_of_a_folder_too(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "fsync", broken)
     with held(os.open(tmp_path, os.O_RDONLY)) as folder, pytest.raises(OSError, match="Input"):
         flush.to_disk(folder)
+
+
+def test_a_file_system_without_locks_is_named_as_the_cause() -> None:
+    assert "use another" in flush.in_words(OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)))

@@ -211,6 +211,18 @@ def test_letting_go_twice_does_nothing_more(memory):
             held.heartbeat()
 
 
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOTSUP])
+def test_where_a_file_system_has_no_locks_nothing_is_taken_and_the_remedy_is_one(memory, monkeypatch, code):
+    def refused(fd, kind):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    taken = acquire(memory, ME, now())
+    assert isinstance(taken, Busy) and taken.broken
+    assert "that has locks" in taken.reason and "that has locks" in status(memory, now()).error
+    assert not list(memory.iterdir())
+
+
 @pytest.fixture
 def in_a_container(monkeypatch):
     """Process numbers of its own, and a root on another file system than the memories."""

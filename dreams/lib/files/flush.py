@@ -65,6 +65,7 @@ def tells_what_failed() -> bool:
 _WHAT_TO_DO = {
     errno.ENOSPC: "The disk is full: make room on it, then try again.",
     errno.EDQUOT: "Your share of the disk is used up: make room, then try again.",
+    errno.ENOLCK: "The file system of it or of the data directory has no locks: use another, then try again.",
     errno.EROFS: "It is mounted read-only: mount it for writing, then try again.",
     errno.EIO: "The disk may be broken: save what is on it, look at the system’s log, then try again.",
     errno.EACCES: "Give yourself the right to it, then try again.",

@@ -250,6 +250,8 @@ def _remedy(error: OSError) -> str:
         return "move away the file or link that is in the directory’s place"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "make room on that disk"
+    if error.errno in (errno.ENOLCK, errno.ENOTSUP):  # of some network file systems
+        return "move the memories to a file system that has locks"
     if error.errno == errno.EPERM:
         return f"make {LOCK_NAME} in it your own"
     return "give yourself the right to write there, or mount it for writing"
