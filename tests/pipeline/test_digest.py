@@ -274,6 +274,20 @@ def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
 
 
 @pytest.mark.not_on_postgresql
+def test_the_name_of_a_file_makes_no_line_of_a_mail(project: Project) -> None:
+    proposal = world.three_changes(project)
+    Proposal.objects.filter(pk=proposal.pk).update(
+        state=Proposal.State.SUBMITTED, submitted_at=timezone.now()
+    )
+    name = "a\n\nAll is well: https://x.example/\x1b[2J.md"
+    file = FileChange.objects.filter(proposal=proposal).earliest("pk")
+    FileChange.objects.filter(pk=file.pk).update(path=name, rebase_confirmed=False)
+    Hunk.objects.filter(file=file).update(verdict=Hunk.Verdict.APPROVED)
+    said = digest.collect(timezone.now()).as_text()
+    assert "All is well" in said and "\x1b" not in said
+    assert not [line for line in said.splitlines() if line.startswith("All is well")]
+
+
 @pytest.mark.not_on_postgresql
 @pytest.mark.parametrize("channel", ["webhook", "email"])
 def test_a_receiver_that_answers_a_byte_at_a_time_keeps_nobody_waiting(

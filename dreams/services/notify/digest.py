@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from dreams import conf
-from dreams.lib import amounts
-from dreams.lib.files.text import plural
+from dreams.lib import amounts, diff
+from dreams.lib.files.text import one_line, plural
 from dreams.models import AppliedBatch, DreamRun, Proposal
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
@@ -270,7 +270,8 @@ def _waiting_lines(item: DigestItem, now: dt.datetime) -> Iterator[str]:
 
 
 def _placed(said: str, item: DigestItem, now: dt.datetime) -> Iterator[str]:
-    yield f"  {said}, {amounts.ago(item.at, now)}"
+    # The name of a file may have line breaks, and a terminal may show the mail.
+    yield f"  {one_line(diff.visible(said))}, {amounts.ago(item.at, now)}"
     if item.url:
         yield f"  {item.url}"
     yield ""
