@@ -63,7 +63,7 @@ STANDING: tuple[tuple[str, Check], ...] = (
 )
 
 
-@without_collecting()
+@without_collecting(much_stays=False)
 def examine(subject: Subject) -> FindingsReport:
     """Findings, worst first, and a ledger row for each removed line with content. Never raises."""
     traced, unfollowed = _tried("ledger", accounting.account, subject)

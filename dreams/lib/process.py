@@ -96,17 +96,19 @@ def _start_time(process: psutil.Process) -> float:
 
 
 @contextmanager
-def without_collecting() -> Iterator[None]:
+def without_collecting(*, much_stays: bool = True) -> Iterator[None]:
     """Turns off the garbage collector, which would scan growing data repeatedly, for work without reference cycles.
 
-    What is left then counts as old, so that the next collection does not begin with all of it.
+    If much stays, all young objects count as old then, so that the next collection does not begin with them. Garbage among them
+    waits for a full collection.
     """
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collects:
+        if collects and much_stays:
             gc.freeze()
             gc.unfreeze()
+        if collects:
             gc.enable()

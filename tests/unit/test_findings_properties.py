@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import re
+import weakref
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -32,6 +35,25 @@ any_text = st.lists(st.sampled_from(BITS) | st.text(max_size=8), max_size=25).ma
 any_bytes = any_text.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=60)
 any_path = st.sampled_from([*NAMES, "../x.md", ".hidden.md", "run.sh", "B.md", ""]) | st.text(max_size=6)
 directories = st.dictionaries(any_path, any_bytes, max_size=4)
+
+
+def test_garbage_of_a_check_is_found_by_the_next_collection_and_the_collector_is_on() -> None:
+    class Ring:
+        def __init__(self) -> None:
+            self.me = self
+
+    left: list[weakref.ref[Ring]] = []
+
+    def heard(_: str) -> None:
+        left.append(weakref.ref(Ring()))
+        raise ValueError
+
+    before, after = {"a.md": b"- The port is 80.\n"}, {"a.md": b"- The port is 8080.\n"}
+    gc.collect()
+    assert "check-failed" in codes(examine(replace(between(before, after), heard=heard)))
+    assert gc.isenabled() and left
+    gc.collect(0)
+    assert [ring() for ring in left] == [None] * len(left)
 
 
 @st.composite
