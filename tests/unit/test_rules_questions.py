@@ -496,3 +496,20 @@ def test_fields_of_two_files_are_no_fact_that_both_tell(tmp_path: Path) -> None:
         for name, words in (("ropes", "berths, ropes, tides, overview"), ("drums", "brakes, drums, gulls"))
     }
     assert [each for each in dream(tmp_path, files).outcome.questions if each.kind == "same"] == []
+
+
+def test_the_only_statement_between_two_rules_is_not_taken_out(tmp_path: Path) -> None:
+    other = f"---\n\nAt berth six {NEEDS}.\n\n---\n\nGulls sleep."
+    assert f"---\n\nAt berth six {NEEDS}.\n" in merged(tmp_path, f"At berth six {NEEDS}.", other)["b.md"]
+
+
+def test_the_remarks_of_what_a_merge_moves_stay_a_list(tmp_path: Path) -> None:
+    more = "**Why:** Salt eats it.\n\n**How to apply:**\n- Order `grease-7` in May.\n- Ask the foreman for his key."
+    files = {
+        "MEMORY.md": "- [The berths](a.md) — what each needs\n",
+        "a.md": memory("\n\n".join((*OTHERS, f"At berth six {NEEDS}.")) + "\n"),
+        "b.md": memory(f"At berth six {NEEDS}.\n\n{more}\n"),
+    }
+    (asked,) = (each for each in dream(tmp_path, files).outcome.questions if each.kind == "same")
+    after = {edit.path: edit.after or "" for edit in asked.options[0].edits}
+    assert after["a.md"].endswith(f"{NEEDS}.\n\n{more}\n")

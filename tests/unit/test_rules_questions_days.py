@@ -495,3 +495,12 @@ def test_a_state_goes_neither_with_the_reason_behind_it_nor_without_it(tmp_path:
         files = {"notes.md": memory(f"# Launcher\n\n{status}{more}\n\n## Log\n\n- It restarts.\n")}
         kinds = {question.kind for question in dream(tmp_path / name, files).outcome.questions}
         assert ("expired" in kinds) == (not more), name
+
+
+def test_a_section_does_not_go_if_only_the_reasons_for_it_are_left(tmp_path: Path) -> None:
+    section = "## Live systems (as of 2026-01-30)\n\n- The mixer is off.\n- The gateway is on.\n- The tagger is off."
+    reasons = "**Why:** The mixer was too dear.\n\n**How to apply:** Look at the gateway alone, whatever the others say."
+    for name, more in (("alone", ""), ("beside more", "\n\n## Log\n\nIt was quiet.\n\nThe lamps are new.")):
+        files = {"notes.md": memory(f"{section}\n\n{reasons}{more}\n")}
+        kinds = {question.kind for question in dream(tmp_path / name, files).outcome.questions}
+        assert ("expired" in kinds) == bool(more), name

@@ -77,10 +77,12 @@ def _leads_on(text: str) -> bool:
 
 
 def is_alone(document: memdir.Document, unit: PlacedText) -> bool:
-    """Whether nothing else is below its heading."""
+    """Whether nothing else is below its heading, or between two rules."""
     items = memdir.sections(document.body, document.body_start_line)
     own = [at for at, each in enumerate(items) if unit.first_line <= each.first_line <= unit.last_line]
     before, behind = _beside(items, own[0], -1), _beside(items, own[-1], 1)
+    if before and before.kind == "rule":
+        return behind is None or behind.kind == "rule"
     level = before.level if before else 0
     return level > 0 and (behind is None or 0 < behind.level <= level)
 

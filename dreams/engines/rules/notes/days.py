@@ -61,6 +61,15 @@ def written(match: re.Match[str], *, last: bool = False) -> dt.date | None:
         return None
 
 
+Told = tuple[dt.date, str]  # a day, or the last one of a month, and how a person is told of it
+
+
+def told(text: str) -> list[Told]:
+    """The days in a text, and the last days of its months, which are told as they are written."""
+    found = ((each, written(each, last=True)) for each in WRITTEN.finditer(text))
+    return [(day, f"{day}" if written(each) == day else each[0]) for each, day in found if day]
+
+
 def next_day(match: re.Match[str], after: dt.date | None) -> dt.date | None:
     """The first such day from `after` on for a match of `NO_YEAR`; None if there is no such day, or only a month."""
     day = match["d"] or match["d2"]

@@ -23,7 +23,7 @@ from dreams.engines.rules.notes.tree import (
     is_team,
     lines_gone,
 )
-from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.notes.wording import says_something, sentences
 from dreams.engines.rules.questions.families import (
     NO_OPTION,
     Inputs,
@@ -165,9 +165,6 @@ _HEADS_WHAT_IS_NEXT = re.compile(
 )
 
 
-_Told = tuple[dt.date, str]  # a day, or the last one of a month, and how a person is told of it
-
-
 @dataclass(frozen=True, slots=True)
 class _Section:
     """A heading with the lines up to the next heading of its level or above, 1-based and inclusive."""
@@ -197,12 +194,12 @@ def old_states(context: Inputs) -> Iterator[Question]:
     yield from _statements(context, asked)
 
 
-def _is_old(told: _Told | None, context: Inputs) -> TypeGuard[_Told]:
+def _is_old(told: days.Told | None, context: Inputs) -> TypeGuard[days.Told]:
     today = context.job.now.astimezone(context.job.time_zone).date()
     return told is not None and (today - told[0]).days >= OLD
 
 
-def _state(said: str, told: _Told, context: Inputs) -> str:
+def _state(said: str, told: days.Told, context: Inputs) -> str:
     months = (context.job.now.date() - told[0]).days // 30
     at = ("on " if told[1] == f"{told[0]}" else "in ") if said.endswith(",") else ""
     return f"{said} {at}{told[1]}, {months} months ago."
@@ -242,29 +239,25 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         yield path, found
 
 
-def _days(text: str) -> list[_Told]:
-    """The days in a text, and the last days of its months, which are told as they are written."""
-    found = ((each, days.written(each, last=True)) for each in days.WRITTEN.finditer(text))
-    return [(day, f"{day}" if days.written(each) == day else each[0]) for each, day in found if day]
-
-
-def _heads_a_state(heading: str) -> _Told | None:
+def _heads_a_state(heading: str) -> days.Told | None:
     found = list(days.WRITTEN.finditer(heading))
     before = heading.lstrip("#").strip().partition(found[0][0])[0] if len(found) == 1 else ""
     if not _HEADS_A_STATE.search(before) or _IS_DONE.search(before):
         return None
-    return next(iter(_days(heading)), None)
+    return next(iter(days.told(heading)), None)
 
 
-def _last_written(context: Inputs, path: str) -> _Told | None:
+def _last_written(context: Inputs, path: str) -> days.Told | None:
     """The newest known day of a file: of its lines, else the newest that it names."""
     numbers = range(1, len(context.job.line_dates.get(path, ())) + 1)
     known = [line.day for number in numbers if (line := context.line_date(path, number))]
-    past = [each for each in _days(context.tree_before.texts[path]) if each[0] <= context.job.now.date()]
+    past = [each for each in days.told(context.tree_before.texts[path]) if each[0] <= context.job.now.date()]
     return max([(day, f"{day}") for day in known] or past, default=None)
 
 
-def _sections(context: Inputs, sections: Sequence[_Section], said: str, told: _Told) -> Iterator[Question]:
+def _sections(
+    context: Inputs, sections: Sequence[_Section], said: str, told: days.Told
+) -> Iterator[Question]:
     state = _state(said, told, context)
     label = "Remove the section" if len(sections) == 1 else "Remove these sections"
     option = context.draftsman.option("remove", label, _take_out, sections=sections, note=state)
@@ -282,8 +275,9 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
     lines = memdir.split_lines(rec.tree.texts[path])
     gone = {number for each in sections for number in range(each.line - 1, each.last_line)}
     rest = "".join(line for number, line in enumerate(lines) if number not in gone)
-    if not memdir.has_text(memdir.parse(rest.encode()).body):
-        return  # the memory would be empty
+    left = (each for each in memdir.sections(memdir.parse(rest.encode()).body) if says_something(each.text))
+    if all(each.kind == "heading" or REMARK.match(each.text) for each in left):
+        return  # the memory would be empty, or a reason for nothing
     told = lines_gone(rec.tree.texts[path], rest, note)
     cited = (from_memory(path, sections[0].line, sections[0].heading, note),)
     key = digest(path, *(each.heading for each in sections))
@@ -309,7 +303,7 @@ def _statements(context: Inputs, asked: set[str]) -> Iterator[Question]:
             yield Question("expired", subject, why, places, (option, KEEP), (cited,), weight=OF_A_STATE)
 
 
-def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
+def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, days.Told]]:
     """The first sentence of each statement that reports a state, with its day."""
     begun = leads(context.askable)
     for unit in (each for each in context.askable if days.WRITTEN.search(each.text)):
@@ -318,7 +312,7 @@ def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
             yield unit, *found
 
 
-def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
+def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, days.Told]]:
     """A state dated by its label: "**Status as of 2026-03-30:** …"; not one with a reason, which is about the whole memory."""
     for unit in context.askable:
         label = _LABEL.match(unit.text)
@@ -328,7 +322,7 @@ def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
             yield unit, unit.text, day
 
 
-def _state_day(sentence: str) -> _Told | None:
+def _state_day(sentence: str) -> days.Told | None:
     """The only day as of which a sentence is true."""
     found = {
         told
@@ -336,6 +330,6 @@ def _state_day(sentence: str) -> _Told | None:
         if _AS_OF.search(before := sentence[: match.start()])
         and not (_IS_DONE.search(before) or _OF_AN_ASIDE.search(before))
         and not _ORDERS.match(sentence[match.end() :])
-        for told in _days(match[0])
+        for told in days.told(match[0])
     }
     return found.pop() if len(found) == 1 else None

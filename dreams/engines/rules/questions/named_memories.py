@@ -1,6 +1,5 @@
 """Questions about what a memory or row says about another memory: dead links, missing files, "superseded", older dates. PURE."""
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -212,10 +211,11 @@ def against_its_files(context: Inputs) -> Iterator[Question]:
 
 def _is_behind(row: str, then: str, now: str, new: str) -> tuple[str, str] | None:
     """What is newer in the description, and a sentence about it."""
-    before, since = _days(row), _days(now)
+    texts = (row, now)
+    before, since = ({day for day, as_told in days.told(text) if as_told == f"{day}"} for text in texts)
     if before and since and max(before) < min(since):
-        days = f"{max(before)}", f"{min(since)}"
-        return " ".join(days), f"The row is as of {days[0]}, the description of its file as of {days[1]}."
+        last, first = f"{max(before)}", f"{min(since)}"
+        return f"{last} {first}", f"The row is as of {last}, the description of its file as of {first}."
     said, was, has, gets = (read(text).terms.keys() for text in (row, then, now, new))
     # Of 58 such rows of public memories 47 were out of date.
     if not (said & was) - has or not gets - was - said:
@@ -229,12 +229,6 @@ def _lost(row: str, new: str) -> str:
     parts = (row[start:end].strip(" ,;:—–-") for start, end in diff.word_spans(row, new)[0])
     lost = [quoted(each) for each in parts if not said.issuperset(_WORD.findall(each.casefold()))]
     return f" The new row does not say {joined(lost)}." if lost else ""
-
-
-def _days(text: str) -> set[dt.date]:
-    """The days in a text, without months."""
-    whole = (at for at in days.WRITTEN.finditer(text) if (at["iso"] or "")[7:] or at["d"] or at["d2"])
-    return {day for at in whole if (day := days.written(at))}
 
 
 def _row_says(rec: Recorder, row: PlacedText, text: str) -> None:

@@ -284,23 +284,23 @@ def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
     document = rec.tree.document(keep.path)
     reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
-    lines = (one_line(BULLET.sub("", each)) for each in unit.raw.removeprefix(drop.raw).split("\n"))
-    remarks = [each for each in lines if each not in {"", drop.text}]
     known = decode(document.to_bytes())
+    rest = unit.raw.removeprefix(drop.raw).replace("\r\n", "\n").split("\n")
+    more = [line for line in rest if not line.strip() or says_more(one_line(BULLET.sub("", line)), known)]
+    remarks = "\n".join(more).strip("\n")
     own = says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known)
-    added = [drop.text] * own + [each for each in remarks if says_more(each, known)]
-    if added and (keep.path == drop.path or (BULLET.match(keep.raw) and added != [drop.text])):
+    if (own or remarks) and (keep.path == drop.path or (BULLET.match(keep.raw) and remarks)):
         return  # its remarks are not entries of another list
     as_written = "\n".join(map(str.strip, BULLET.sub("", drop.raw).strip().split("\n")))
-    for text in reversed(added):  # each right after the kept one
-        made = _behind(document, keep.text, as_written if text == one_line(as_written) else text)
+    for text in filter(None, (remarks, as_written * own)):  # each right after the kept one
+        made = _behind(document, keep.text, text)
         if made is None:
             return
         document = made
-    if added:
+    if own or remarks:
         rec.operation("merge", [NewText(keep.path, decode(document.to_bytes()), reason, (), citations)])
     told = tuple(
-        replace(fate, target_text=text) if (text := one_line(BULLET.sub("", fate.text))) in added else fate
+        replace(fate, target_text=one_line(BULLET.sub("", fate.text))) if fate.text in more else fate
         for fate in fates(unit, "merged-into", keep.path, drop.text if own else keep.text)
     )
     remove(rec, unit, "merge", reason, told, citations)
