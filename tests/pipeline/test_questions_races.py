@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connections
 
-from dreams.models import Hunk, Operation, Proposal, Question
+from dreams.models import Hunk, Operation, Project, Proposal, Question
 from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.questions import answering
@@ -128,3 +128,22 @@ def test_answers_survive_a_dream_that_supersedes_their_proposal(tmp_path: Path, 
     # Of the new proposal nothing was decided: it is not closed by the write of an answer.
     new.refresh_from_db()
     assert new.state == "open" and "its review stays open" in " ".join(report.said)
+
+
+def test_an_answer_that_is_taken_back_while_a_dream_supersedes_its_proposal_is_not_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    made = answering.answer(Question.objects.get(), "replace", world.ME).proposal
+    assert made is not None
+    lock = answering.lock_questions
+
+    def late(*given: Project) -> None:
+        monkeypatch.setattr(answering, "lock_questions", lock)
+        answering.take_back(Question.objects.get(), world.ME)
+        lock(*given)
+
+    monkeypatch.setattr(answering, "lock_questions", late)
+    assert answering.move_answers(made) == 0
+    assert Question.objects.get().state == "open" and not Hunk.objects.filter(verdict="approved").exists()

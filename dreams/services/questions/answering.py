@@ -183,8 +183,12 @@ def move_answers(proposal: Proposal) -> int:
 
 @transaction.atomic
 def _move(question: Question) -> bool:
-    """Confirmed findings stay confirmed: a finding's key is made from its text."""
+    """Confirmed findings stay confirmed: a finding's key is made from its text. False for an answer that was undone meanwhile."""
     lock_questions(question.project)
+    superseded = question.operation
+    question.refresh_from_db()
+    if question.state != State.WAITING or question.operation != superseded:
+        return False
     option = _option(question, question.answer)
     edits = options.edits_of(option, question.rows)
     present = syncing.contents(question.project)
