@@ -307,7 +307,7 @@ def test_a_card_stays_as_it_is_while_the_cards_are_being_written(tmp_path: Path,
     cards.approve(staging, world.ME)
     proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     before = set(Hunk.objects.values_list("pk", "verdict"))
-    with deciding.claimed_to_submit(proposal), pytest.raises(ReviewRefused, match="being submitted"):
+    with deciding.claimed(proposal), pytest.raises(ReviewRefused, match="being submitted"):
         decide(Card.objects.get(pk=staging.pk), world.ME)
     assert Card.objects.get(pk=staging.pk).state == "approved"
     assert set(Hunk.objects.values_list("pk", "verdict")) == before, "what is being written was drafted anew"
@@ -318,7 +318,7 @@ def test_a_card_is_not_approved_beside_the_ones_that_are_being_written(tmp_path:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
     cards.approve(staging, world.ME)
     proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
-    with deciding.claimed_to_submit(proposal), pytest.raises(ReviewRefused, match="being submitted"):
+    with deciding.claimed(proposal), pytest.raises(ReviewRefused, match="being submitted"):
         cards.approve(Card.objects.get(pk=releases.pk), world.ME)
     assert Card.objects.get(pk=releases.pk).state == "open", "it would be approved, and never written"
 
@@ -329,7 +329,7 @@ def test_what_is_said_while_the_cards_are_being_written_waits_for_the_next_readi
     proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     before = set(Hunk.objects.values_list("pk"))
     say(tmp_path, RELEASES, name="later")
-    with deciding.claimed_to_submit(proposal):
+    with deciding.claimed(proposal):
         lifecycle.catch(project)
     assert set(Hunk.objects.values_list("pk")) == before, "what is being written was drafted anew"
     cards.reject(Card.objects.get(pk=staging.pk), world.ME)

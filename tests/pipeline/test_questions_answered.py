@@ -161,7 +161,7 @@ def test_a_submit_of_answers_takes_none_in_and_gives_none_back(tmp_path: Path, m
     first, second = Question.objects.order_by("pk")
     made = answering.answer(first, "replace", world.ME).proposal
     assert made is not None
-    with deciding.claimed_to_submit(made):
+    with deciding.claimed(made):
         with pytest.raises(ReviewRefused, match="being submitted"):
             answering.answer(second, "replace", world.ME)
         with pytest.raises(ReviewRefused, match="being submitted"):

@@ -6,6 +6,7 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -16,8 +17,9 @@ from dreams.management.base import Refused
 from dreams.management.shown import report_words
 from dreams.models import AuditEntry, Decision, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import auditlog, blobs, proposals, review, rollback
-from dreams.services.apply import applying
+from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
+from dreams.services.proposals import rebase
 from dreams.services.review import Actor, submitting
 from tests.world import directory as world
 from tests.world.kept import Keep, Kept
@@ -415,6 +417,46 @@ def test_a_row_that_was_read_before_the_apply_writes_nothing_again(proposal: Pro
 
 
 @pytest.mark.not_on_postgresql
+def test_what_is_decided_while_a_file_is_rebased_is_not_lost(proposal: Proposal) -> None:
+    """The rows were read before, and are saved whole."""
+    path = "feedback_testing.md"
+    file = proposal.files.prefetch_related("hunks").get(path=path)
+    assert [hunk.verdict for hunk in file.hunks.all()] == ["pending", "pending"]
+    review.decide(proposal, review.select_hunks(proposal, paths=[path]), Hunk.Verdict.APPROVED, world.ME)
+    assert rebase.rebase(file, f"{world.TESTING}\nSeen on Friday.\n".encode()) == "rebased"
+    assert set(Hunk.objects.filter(file=file).values_list("verdict", flat=True)) == {"approved"}
+
+
+def test_an_edit_of_a_change_that_is_on_disk_meanwhile_is_refused(proposal: Proposal) -> None:
+    hunk = hunk_with(proposal, "never with -u")
+    file = proposal.files.get(path="feedback_testing.md")
+    assert rebase.rebase(file, proposals.bytes_of(file.new_sha)) == "already-there"
+    with pytest.raises(review.ReviewRefused, match="changed since you opened the page"):
+        review.edit(proposal, hunk, "Mine.\n", world.ME)
+
+
+def test_nobody_brings_up_to_date_what_is_being_submitted_or_written(
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written would then count as there already, and could not be undone."""
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    with review.claimed(proposal), pytest.raises(review.ReviewRefused, match="is being submitted"):
+        applying.bring_up_to_date(proposal)
+    record = writing.record_result
+
+    def late(*given: Any) -> tuple[str, ...]:
+        with pytest.raises(review.ReviewRefused, match="is being written"):
+            applying.bring_up_to_date(Proposal.objects.get())
+        return record(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "record_result", late)
+        assert applying.apply(proposal, world.ME).complete
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.submitting_by) == ("applied", "")
+    assert rollback.rollback(proposal, world.ME).complete
+
+
 def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(proposal: Proposal) -> None:
     project = proposal.project
     from dreams.services.proposals import rebase

@@ -106,7 +106,7 @@ def test_what_is_no_proposal_is_left_out_and_told(browser: Client, two: list[Pro
 
 def test_what_is_being_submitted_is_left_and_says_so(browser: Client, two: list[Proposal]) -> None:
     form = _form(browser, two, "reject")
-    with deciding.claimed_to_submit(two[0]):
+    with deciding.claimed(two[0]):
         page = browser.post("/several/decide/", form, follow=True).content.decode()
     assert "one: This proposal is being submitted." in page
     assert "Rejected: two." in page

@@ -334,7 +334,7 @@ def test_a_conflict_is_not_solved_while_the_review_is_being_submitted(
     browser: Client, file: FileChange
 ) -> None:
     data = {"state": state(file), "choice-0": "edit", "text-0": "My careful words."}
-    with deciding.claimed_to_submit(file.proposal):
+    with deciding.claimed(file.proposal):
         text = html.unescape(browser.post(address(file), data, follow=True).content.decode())
     file.refresh_from_db()
     assert file.conflict is not None and "being submitted" in text

@@ -458,7 +458,7 @@ def test_what_is_refused_because_of_another_window_is_answered_with_the_reason(
     browser.raise_request_exception = False
     loaded = selector.load(proposal)
     form = {"bases": loaded.digest, "answers": loaded.answers, "rest": "1"}
-    with deciding.claimed_to_submit(proposal):
+    with deciding.claimed(proposal):
         answer = browser.post(f"/review/{proposal.public_id}/submit/", form)
     assert answer.status_code == 409
     assert "This proposal is being submitted." in html.unescape(answer.content.decode())

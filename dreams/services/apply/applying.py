@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from django.db import transaction
+
 from dreams.lib import locks
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
@@ -193,10 +195,15 @@ def bring_up_to_date(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
     left = proposal.files.select_related("proposal__project")
     if proposal.state != Proposal.State.OPEN:
         left = left.filter(pk__in=[file.pk for file in unapplied(proposal.pk)])
-    outcomes: dict[FileChange, rebase.Outcome] = {
-        file: "unread" if _is_unseen(file, snapshot) else rebase.rebase(file, now.get(file.path))
-        for file in left
-    }
+    outcomes = dict[FileChange, rebase.Outcome]()
+    for file in left:
+        with transaction.atomic():
+            review.lock_open_proposal(proposal, or_submitted=True)
+            if not proposal.files.filter(pk=file.pk).exists():
+                continue  # of an answer that was undone meanwhile
+            outcomes[file] = (
+                "unread" if _is_unseen(file, snapshot) else rebase.rebase(file, now.get(file.path))
+            )
     Proposal.objects.filter(pk=proposal.pk).update(directory=project_lock.directory(proposal.project))
     proposals.examine(proposal, syncing.contents(proposal.project))
     return outcomes
@@ -238,6 +245,14 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     if _rebase_all(proposal, reviewer, snapshot, confirmed):
         # Check the new result now, so that the page shows findings before a confirmation.
         proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
+    # Nobody rejects from now on what is being written.
+    with review.claimed(proposal, to_write=True):
+        return _write_decided(proposal, reviewer, snapshot, held)
+
+
+def _write_decided(
+    proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapshot, held: locks.Held
+) -> ApplyReport:
     files = unapplied(proposal.pk)
     texts = proposals.texts_of(files)
     conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts, snapshot)

@@ -48,6 +48,18 @@ class Sides:
 def rebase(file: FileChange, now: bytes | None) -> Outcome:
     """Rebase `file` onto the bytes that are on disk `now` (None: it was deleted)."""
     sha = text.sha_of(now)
+    if sha == file.base_sha and not file.conflict:
+        return "same"
+    with transaction.atomic():
+        # What is decided at this moment would be lost, as rows are saved whole.
+        locked = Proposal.objects.select_for_update(of=("self",)).select_related("project")
+        proposal = locked.get(pk=file.proposal_id)
+        file.refresh_from_db()
+        file.proposal = proposal
+        return _rebase_locked(file, now, sha)
+
+
+def _rebase_locked(file: FileChange, now: bytes | None, sha: str) -> Outcome:
     if sha == file.base_sha and not _is_of_an_undo(file):
         if (
             file.conflict

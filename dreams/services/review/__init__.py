@@ -11,6 +11,7 @@ from dreams.services.review.deciding import (
     BlockingFinding,
     ReviewRefused,
     blocking_findings,
+    claimed,
     confirm,
     decide,
     edit,

@@ -52,8 +52,9 @@ _ours: set[str] = set()  # the claims of this process
 
 
 @contextmanager
-def claimed_to_submit(proposal: Proposal) -> Iterator[str]:
-    """Claim a proposal for one submit and all its transactions: no verdict changes, no other submit starts. Yields the claim.
+def claimed(proposal: Proposal, *, to_write: bool = False) -> Iterator[str]:
+    """Claim a proposal for one submit and all its transactions, or for one write: no verdict changes, no other submit starts.
+    Yields the claim.
 
     The claim ends with the block or the process, also if the database does not answer then: the review is open again. Raises
     ReviewRefused.
@@ -63,7 +64,7 @@ def claimed_to_submit(proposal: Proposal) -> Iterator[str]:
     _ours.add(claim)
     try:
         with transaction.atomic():
-            lock_open_proposal(proposal)
+            lock_open_proposal(proposal, or_submitted=to_write)
             rows = Proposal.objects.filter(pk=proposal.pk)
             rows.update(submitting_by=claim, submitting_since=timezone.now())
         yield claim
@@ -89,9 +90,10 @@ def lock_open_proposal(proposal: Proposal, *, or_submitted: bool = False) -> Non
     """
     rows = Proposal.objects.select_for_update().values_list("state", "submitting_by", "submitting_since")
     state, claim, since = rows.get(pk=proposal.pk)
-    if state == Proposal.State.OPEN and _is_under_way(claim, since):
+    if state in Proposal.UNFINISHED and _is_under_way(claim, since):
+        doing = "submitted" if state == Proposal.State.OPEN else "written"
         raise ReviewRefused(
-            "This proposal is being submitted. Wait until that is done, then look at it again."
+            f"This proposal is being {doing}. Wait until that is done, then look at it again."
         )
     if state != Proposal.State.OPEN and not (or_submitted and state == Proposal.State.SUBMITTED):
         raise ReviewRefused(why_closed(state))
@@ -219,11 +221,15 @@ def edit(
     transcripts, reason = proposals.verdicts_on(proposal, replacement), reasons.bare(reason)
     with transaction.atomic():
         lock_open_proposal(proposal)
-        lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
-        fitted = diff.fitted(lines, replacement)
         decided = with_parts([hunk])
         _refuse_changed(decided, seen)
         _refuse_unsolved(decided)
+        files = [part.file for part in decided if part.pk == hunk.pk]
+        rows = (pair for file in files for pair in proposals.text_hunks(file))
+        lines = next((lines for row, lines in rows if row.pk == hunk.pk), None)
+        if lines is None:  # it became one with another
+            raise ReviewRefused(CHANGED)
+        fitted = diff.fitted(lines, replacement)
         now = timezone.now()
         for part in decided:
             if part.pk == hunk.pk:

@@ -22,7 +22,7 @@ from dreams.services.catching import card_states
 from dreams.services.questions import question_states
 from dreams.services.review.deciding import (
     ReviewRefused,
-    claimed_to_submit,
+    claimed,
     decide,
     lock_open_proposal,
     refuse_open_findings,
@@ -42,7 +42,7 @@ def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
 
     The sessions of its dream count as used up. Raises ReviewRefused while a finding blocks something approved.
     """
-    with claimed_to_submit(proposal) as claim:
+    with claimed(proposal) as claim:
         # Outside the last transaction: findings stay on the page for confirmation also when this refuses.
         refuse_open_findings(proposal)
         left = _left_out_changed(proposal)
