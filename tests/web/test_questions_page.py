@@ -18,6 +18,7 @@ from dreams.engines.types import Citation, Edit, Option, Place
 from dreams.models import DreamRun, Hunk, Project, Proposal, Question
 from dreams.services import dreaming
 from dreams.services.questions import shown_questions
+from dreams.web.pages import questions as question_pages
 from tests.world import directory, questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -388,6 +389,16 @@ def test_the_inbox_counts_questions_across_projects_and_not_in_its_title(
     assert "<title>Inbox · memoryweb</title>" in text
     text = page(browser, "/questions/")
     assert "3 questions in 2 projects" in text and f'href="/projects/{other.pk}/questions/"' in text
+
+
+def test_below_a_part_of_the_questions_no_count_stays_behind_when_one_is_answered(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(question_pages, "MOST_ACROSS", 1)
+    asked.ask(project, asked.conflict(), asked.expired())
+    text = page(browser, "/questions/")
+    assert "These are the most useful ones. More appear as you answer." in text
+    assert text.count("2 questions in 1 project") == 1 and "of 2." not in text
 
 
 def test_questions_that_were_put_off_are_not_told_in_the_inbox(browser: Client, project: Project) -> None:

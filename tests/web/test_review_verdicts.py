@@ -186,7 +186,8 @@ def test_a_verdict_on_a_state_that_is_gone_is_refused_and_the_new_one_shown(
     browser: Client, proposal: Proposal, verb: str
 ) -> None:
     hunk = desk.hunk_with(proposal, "very short")
-    old = about(hunk, verdict="approved") | ({"text": "x"} if verb == "edit" else {})
+    reason = {"reason": "It moved to the wiki"} if verb == "decide" else {}
+    old = about(hunk, verdict="rejected", **reason) | ({"text": "x"} if verb == "edit" else {})
     FileChange.objects.filter(pk=hunk.file_id).update(base_sha=desk.rows.blob(desk.ROLE + "Oslo.\n"))
     response = post(browser, proposal, verb, old)
     assert response.status_code == 409
@@ -196,6 +197,9 @@ def test_a_verdict_on_a_state_that_is_gone_is_refused_and_the_new_one_shown(
     swapped = post(browser, proposal, verb, old, **{"HX-Request": "true"})
     assert swapped.status_code == 409
     text = swapped.content.decode()
+    for answer in (response, swapped):
+        said = "The reason that you typed: “It moved to the wiki”"
+        assert (said in html.unescape(answer.content.decode())) == (verb == "decide")
     if verb == "edit":  # what was typed stays in its field
         assert "changed since" in text and swapped.headers["HX-Retarget"] == f"#preview-{hunk.pk}"
     else:

@@ -19,6 +19,7 @@ from django_htmx.http import reswap, retarget
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Hunk, Proposal
+from dreams.models.reasons import bare
 from dreams.services import people, review
 from dreams.services.inbox.waiting import open_decisions
 from dreams.services.proposals import summaries
@@ -338,16 +339,20 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
 def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
     """409 with the current page; with htmx the current file, with the reason in the bar, or all of a page that is no longer open.
 
-    What was typed stays in its field, with the reason below it; without scripts the browser goes back to it.
+    What was typed stays in its field, with the reason below it; without scripts the browser goes back to it. One's own
+    reason for a verdict is repeated, as its card may have no field for it any more.
     """
     loaded = load(request, proposal_of(loaded.proposal.public_id))
     pk = request.POST.get("hunk", "")
     if wants_fragment(request) and "text" in request.POST:
         typed = fragment(request, "dreams/_review_not_saved.html", loaded, {"why": why, "hunk": pk}, 409)
         return reswap(retarget(typed, f"#preview-{pk}"), "innerHTML")
-    messages.error(
-        request, f"{why} To keep what you typed, go back and copy it." if "text" in request.POST else why
-    )
+    reason = bare(request.POST.get("reason", "").strip())
+    if "text" in request.POST:
+        why_so = f"{why} To keep what you typed, go back and copy it."
+    else:
+        why_so = f"{why} The reason that you typed: “{reason}”" if reason and reason not in CHIPS else why
+    messages.error(request, why_so)
     if not wants_fragment(request):
         return page(request, loaded, _asked(request), status=409)
     if not loaded.is_open:
