@@ -513,3 +513,9 @@ def test_the_remarks_of_what_a_merge_moves_stay_a_list(tmp_path: Path) -> None:
     (asked,) = (each for each in dream(tmp_path, files).outcome.questions if each.kind == "same")
     after = {edit.path: edit.after or "" for edit in asked.options[0].edits}
     assert after["a.md"].endswith(f"{NEEDS}.\n\n{more}\n")
+
+
+def test_a_labelled_entry_is_no_remark_on_itself(tmp_path: Path) -> None:
+    other = f"- **Rebuild:** {NEEDS}; `crane.ini` sets its speed."
+    after = merged(tmp_path, f"At berth six {NEEDS}.", other)
+    assert after["a.md"].endswith(f"- At berth six {NEEDS}.\n{other}\n")

@@ -285,7 +285,7 @@ def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
     reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
     known = decode(document.to_bytes())
-    rest = unit.raw.removeprefix(drop.raw).replace("\r\n", "\n").split("\n")
+    rest = unit.raw.removeprefix(drop.raw.rstrip("\r\n")).replace("\r\n", "\n").split("\n")
     more = [line for line in rest if not line.strip() or says_more(one_line(BULLET.sub("", line)), known)]
     remarks = "\n".join(more).strip("\n")
     own = says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known)
