@@ -154,6 +154,22 @@ def test_a_number_that_is_past_of_one_thing_is_none_of_another(tmp_path: Path) -
     assert asked(dream(tmp_path, files), "changed") == []
 
 
+@each(
+    ("told", "said"),
+    [
+        (
+            "**Kho phía nam: tín hiệu TỐT, nhưng mùa đông đã đóng cửa hai lần**, gộp lại chỉ còn một nửa.",
+            "tôi muốn giới hạn tàu ở cảng, tối đa = KHO/ ngày; nhưng nếu còn chỗ thì vẫn nhận thêm khi có tín hiệu tốt",
+        ),
+    ],
+)
+def test_what_is_said_at_length_of_something_else_changes_nothing(
+    tmp_path: Path, told: str, said: str
+) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{told}\n"), "b.md": memory(f"{OTHER}\n")}
+    assert dream(tmp_path, files, [session(1, said)]).outcome.questions == []
+
+
 def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> None:
     (question,) = asked(two(tmp_path, dated=False), "conflict")
     assert [option.id for option in question.options] == ["first", "second", "keep"]
@@ -163,6 +179,21 @@ def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> No
     # A bare value would say nothing in a review: the reason quotes the note.
     reasons = [edit.reason for option in question.options[:2] for edit in option.edits]
     assert reasons and all(re.search(r"^\w+\.md says “\S+ .*”\.$", reason) for reason in reasons)
+
+
+@each("dated", [True, False])
+@each(
+    ("one", "other"),
+    [
+        ("**Status: closed via PR #118.**", "**Status: closed via PR #153.**"),
+        ("**Berth 1 = lifeline of the yard** — NEVER add Default/Berth1 to the Moorings section in DOCK.", "Berth 1 (Default) = lifeline of the yard — never add to DOCK Moorings section"),
+        ("`/home/ada/Papers/capacity planner v2 (1).xlsx` **private, never commit**", "`docs/field checklists v5 (1).xlsx` **private, never commit**"),
+    ],
+)  # fmt: skip
+def test_a_number_or_file_that_names_a_thing_is_no_value_of_another(
+    tmp_path: Path, one: str, other: str, dated: bool
+) -> None:
+    assert two(tmp_path, one, other, dated=dated).outcome.questions == []
 
 
 def test_an_option_of_a_conflict_has_the_unit_of_its_number(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def _last_words(made: Exchange) -> tuple[str, str]:
 
 def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -> bool:
     """Whether the values are of the thing, as both say little else, or the old one is called past. The sentence may say more if it
-    names the old value, and the statement if a change is told. Without a thing, most words in common are enough."""
+    names the old value of the statement's subject, the statement if a change is told. Without a thing, most common words do."""
     values = words_of(f"{thing} {made.old.text} {made.new.text}".replace("_", " "))
     said = _up_to(statement.text, made.old.text) if made.named else statement.text
     mine, theirs = (words_of(text) - values for text in (said, typed.text))
@@ -248,7 +248,8 @@ def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -
     titles = words_of(" ".join((statement.path, *statement.headings)))
     of_it, of_mine = len(theirs - mine - titles) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
     if thing:
-        return is_past or ((of_it or made.named) and (of_mine or typed.may_change))
+        of_it |= made.named and is_about(statement, thing)
+        return is_past or (of_it and (of_mine or typed.may_change))
     return (
         (is_past and of_it and of_mine) or share_most(mine, theirs) or _is_retold(statement.text, typed.text)
     )

@@ -338,8 +338,9 @@ class StatementIndex:
             return False  # "after Phase 2" in phase_3.md: the number of a file, not a value
         if old.kind == "date" and old.start <= OPENING and new.start <= OPENING:
             return False  # both begin with the day they were written
-        if not (old.is_measured or (" " in old.key and " " in new.key)):
-            return False  # not a number or person: "a: Java 17" and "b: Java 17" are two things
+        is_person = re.fullmatch(r"(?:\D+ \D+\n){2}", f"{old.key}\n{new.key}\n")  # or a command
+        if old.key[:1] == "#" or not (old.is_measured or is_person):
+            return False  # "#915" names an issue, "a: Java 17" and "b: Java 17" are two things
         return not members_apart(one, other)
 
     def two_values(self) -> list[Pair]:
