@@ -412,6 +412,18 @@ def test_an_entry_is_not_taken_out_of_a_list_that_keeps_others_unless_it_is_a_se
     assert len(of_kind(tmp_path, "same", files)) == asks
 
 
+def test_a_labelled_entry_is_not_taken_out_of_a_list_for_a_memory_that_says_little_else(
+    tmp_path: Path,
+) -> None:
+    told = "The `pump-reader` has its own valve, ladder and pressure plate"
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory(f"{told}.\n"),
+        "valves.md": memory("".join(OWN[4:8]) + f"- On deck: {told}\n"),
+    }
+    assert of_kind(tmp_path, "same", files) == []
+
+
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",

@@ -149,10 +149,8 @@ def leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> b
     """Whether one of these is not a complete sentence and has a neighbouring entry that stays: it belongs to its list."""
     gone, paths = {(each.path, each.first_line, each.text) for each in told}, {each.path for each in told}
     entries = [each for each in units if each.path in paths and _ENTRY.match(each.raw)]
-    leave, stay = list[PlacedText](), list[PlacedText]()
-    for each in entries:
-        (leave if (each.path, each.first_line, each.text) in gone else stay).append(each)
-    parts = [each for each in leave if not is_sentence(each.text)]
+    stay = {each for each in entries if (each.path, each.first_line, each.text) not in gone}
+    parts = [each for each in entries if each not in stay and not is_sentence(each.text)]
     edges = {(each.path, line) for each in parts for line in (each.first_line - 1, each.last_line + 1)}
     return any(not edges.isdisjoint(((e.path, e.first_line), (e.path, e.last_line))) for e in stay)
 

@@ -18,6 +18,7 @@ from dreams.engines.rules.notes.bodies import (
 )
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
+from dreams.engines.rules.notes.wording import begins_with_a_label
 from dreams.engines.rules.questions.families import Inputs, leaves_entries
 from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import KEEP, Citation, Fate, Option, Place, Question
@@ -41,8 +42,7 @@ KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not
 def same(asking: Inputs, index: StatementIndex, changing: Collection[PlacedText]) -> Iterator[Question]:
     """One question per group of places that seem to say the same fact, without `changing`, which other questions cover."""
     tree, asked = asking.tree_before, set[str]()
-    bodies = [each for each in index.statements if each.source == "body"]
-    first = {each.path: each for each in reversed(bodies)}
+    first = {each.path: each for each in reversed(index.statements) if each.source == "body"}
     for group in files.same_bodies(tree, [path for path in tree.memories() if tree.writable(path)]):
         keep, *rest = files.by_worth(tree, group)
         told = [first.get(path) for path in (keep, *rest)]
@@ -125,11 +125,13 @@ def cited(statement: PlacedText) -> Citation:
 
 
 def _question(asking: Inputs, statements: list[PlacedText], why: str, score: float) -> Iterator[Question]:
-    is_long = min(asking.counts.get(each.path, 0) for each in statements) > FEW
+    long = [each for each in statements if asking.counts.get(each.path, 0) > FEW]
+    are_long = len(long) == len(statements)
+    listed = [each for each in long if are_long or begins_with_a_label(each.text)]
     for keep in _by_fitness(asking.tree_before, statements):
         rest = [each for each in statements if each != keep]
-        drop = [each for each in rest if not is_same(each.text, keep.text)]
-        if is_long and (len(statements) > 2 or leaves_entries(asking.askable, drop)):
+        torn = [each for each in rest if each in listed and not is_same(each.text, keep.text)]
+        if (are_long and len(statements) > 2) or leaves_entries(asking.askable, torn):
             return  # three long files with one line: of a form, or of records
         given = (keep, rest, asking.job.config.row_max)
         option = asking.draftsman.option("merge", f"Merge into {keep.path}", merge, *given)
@@ -146,11 +148,9 @@ def _question(asking: Inputs, statements: list[PlacedText], why: str, score: flo
 
 
 def _asked(subject: str, why: str, told: Sequence[PlacedText], option: Option, score: float) -> Question:
-    options = option, KEEP
+    places, citations = tuple(map(place_of, told)), tuple(map(cited, told))
     weight = LEAST + RANGE * min(1.0, score)
-    return Question(
-        "same", subject, why, tuple(map(place_of, told)), options, tuple(map(cited, told)), weight
-    )
+    return Question("same", subject, why, places, (option, KEEP), citations, weight)
 
 
 def _left(option: Option, rest: Sequence[PlacedText]) -> list[PlacedText]:
