@@ -304,7 +304,7 @@ def project_file(body: str) -> dict[str, str]:
     ("body", "why"),
     [
         ("## Recent changes (Mar 2026)\n\n- Moved.\n\n## Rules\n\nNever skip a row.\n\nNever add one.\n", "a state as of Mar 2026, "),
-        ("In use since March 2026.\n\n## Next steps\n\n- The writer.\n", "last written, in March 2026, "),
+        ("In use since March 2026.\n\n## Next steps\n\n- The writer.\n", "the newest day that the memory names is March 2026, "),
         ("The reader is done.\n\n- It has 7 gaps as of March 2026.\n- It is in Go.\n", "a state as of March 2026, "),
     ],
 )  # fmt: skip
@@ -312,6 +312,29 @@ def test_a_month_is_told_as_the_memory_names_it(tmp_path: Path, body: str, why: 
     body = f"It reads CSV.\n\n{body}"
     (question,) = dream(tmp_path, project_file(body), written=None).outcome.questions
     assert why in question.why and "-31" not in question.why + question.options[0].edits[0].reason
+
+
+@each(
+    "heading",
+    [
+        "Estado atual (2026-02-01)",
+        "Le port — État au 2026-02-01",
+        "Lager (Stand 2026-02-01)",
+        "Состояние на 2026-02-01",
+        "当前状态（2026-02-01）",
+        "現在の状態（2026-02-01）",
+        "진행 현황 (2026-02-01 기준)",
+        "Próximos passos",
+        "Reste à faire",
+        "Nächste Schritte",
+        "下一步（第二阶段）",
+        "다음 단계",
+    ],
+)
+def test_a_heading_names_a_state_or_what_is_next_in_other_languages_too(tmp_path: Path, heading: str) -> None:
+    body = f"It reads CSV.\n\nIt was tried on 2026-02-01.\n\n{OTHER * 6}\n## {heading}\n\n- The writer.\n"
+    (question,) = dream(tmp_path, project_file(body), written=None).outcome.questions
+    assert question.kind == "expired" and question.places[0].text == f"## {heading}\n\n- The writer."
 
 
 @each(

@@ -151,7 +151,7 @@ _OF_AN_ASIDE = re.compile(r"\([^()]*\w\W+as (?:of|at)\b[^()]*$", re.IGNORECASE) 
 # A heading that says `_AS_OF`, or that names a state: "Recent changes (…)", "Import — status (…)"; not any name with such a word.
 _HEADS_A_STATE = re.compile(
     r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|pending|remaining|next)"
-    r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
+    r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$|(?:\b(?:estado|[ée]tat|stand|stato|состояние|стан|статус)(?:\s+\w+)?|状态|状態|进度|現状|现状|상태|현황)\W*$",
     re.IGNORECASE,
 )
 # A heading of a day's log.
@@ -160,7 +160,8 @@ _ONLY_A_DAY = re.compile(r"\W*\d{4}-\d\d-\d\d(?:[ T]+\d\d:\d\d\b.*)?\W*")
 _HEADS_WHAT_IS_NEXT = re.compile(
     r"\W*(?:next(?: steps?)?|what['’]s next|(?:open|current|active|pending) issues|"
     r"(?:open|current|active|pending|remaining) (?:tasks|items|work|todos?|prs?|steps)|"
-    r"to-?\s?dos?|pending|planned|upcoming|in progress|roadmap|backlog)\W*(?:\([^)]*\))?\W*",
+    r"to-?\s?dos?|pending|planned|upcoming|in progress|roadmap|backlog|pr[óo]ximos pas+os|pend[êe]ncias|pendientes|prochaines [ée]tapes|reste à faire|"
+    r"n[äa]chste schritte|下一步(?:计划)?|待办(?:事项)?|待处理|次のステップ|다음 단계|남은 작업|미완료|следующие шаги|наступні кроки)\W*(?:[(（][^)）]*[)）])?\W*",
     re.IGNORECASE,
 )
 
@@ -187,9 +188,8 @@ def old_states(context: Inputs) -> Iterator[Question]:
         next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
         if len({each.heading for each in next_}) < len(next_):
             continue  # plans of several days
-        last = _last_written(context, path) if next_ else None
-        if last and _is_old(last, context):
-            said = "This was still open when the memory was last written,"
+        said, last = _last_written(context, path) if next_ else ("", None)
+        if _is_old(last, context):
             yield from _sections(context, next_, said, last)
     yield from _statements(context, asked)
 
@@ -201,8 +201,7 @@ def _is_old(told: days.Told | None, context: Inputs) -> TypeGuard[days.Told]:
 
 def _state(said: str, told: days.Told, context: Inputs) -> str:
     months = (context.job.now.date() - told[0]).days // 30
-    at = ("on " if told[1] == f"{told[0]}" else "in ") if said.endswith(",") else ""
-    return f"{said} {at}{told[1]}, {months} months ago."
+    return f"{said} {told[1]}, {months} months ago."
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------
@@ -247,12 +246,13 @@ def _heads_a_state(heading: str) -> days.Told | None:
     return next(iter(days.told(heading)), None)
 
 
-def _last_written(context: Inputs, path: str) -> days.Told | None:
-    """The newest known day of a file: of its lines, else the newest that it names."""
+def _last_written(context: Inputs, path: str) -> tuple[str, days.Told | None]:
+    """The newest known day of a file, and how it is told: of its lines, else the newest that it names."""
     numbers = range(1, len(context.job.line_dates.get(path, ())) + 1)
-    known = [line.day for number in numbers if (line := context.line_date(path, number))]
+    if known := [line.day for number in numbers if (line := context.line_date(path, number))]:
+        return "This was still open when the memory was last written, on", (max(known), f"{max(known)}")
     past = [each for each in days.told(context.tree_before.texts[path]) if each[0] <= context.job.now.date()]
-    return max([(day, f"{day}") for day in known] or past, default=None)
+    return "This is open, and the newest day that the memory names is", max(past, default=None)
 
 
 def _sections(
