@@ -186,6 +186,7 @@ def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> No
     ("one", "other"),
     [
         ("**Status: closed via PR #118.**", "**Status: closed via PR #153.**"),
+        ("**Harbour Issue**: #915\n**Priority**: Should Have\n**Created**: 2026-03-16", "**Harbour Issue**: #1029\n**Priority**: Must Have\n**Created**: 2026-03-19"),
         ("**Berth 1 = lifeline of the yard** — NEVER add Default/Berth1 to the Moorings section in DOCK.", "Berth 1 (Default) = lifeline of the yard — never add to DOCK Moorings section"),
         ("`/home/ada/Papers/capacity planner v2 (1).xlsx` **private, never commit**", "`docs/field checklists v5 (1).xlsx` **private, never commit**"),
     ],

@@ -244,8 +244,8 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
         return None
     if found.named and not is_told_past(found.old.text, other.text):
         return None  # a name that both have
-    if thing in found.old.key and thing in found.new.key:
-        return None  # it is only where both are: "github" of two addresses
+    if (thing in found.old.key and thing in found.new.key) or re.search(r"#\d", found.old.text):
+        return None  # it is only where both are: "github" of two addresses; "#915" names an issue
     if all(
         _names_beside(each, value) - beside.reading.keys
         or (thing in each.reading.pairs and own_words(each, thing, value.text, beside.reading.terms))
