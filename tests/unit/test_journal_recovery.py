@@ -50,6 +50,34 @@ def crash(place: Place, plan: Plan, at: tuple[str, str] = ("create", "commit.jso
     assert dies(run, plan, place.journal, Dying(trace.calls.index(at)))
 
 
+@pytest.mark.parametrize("shift", [os.makedev(8, 1), os.makedev(0, 1)], ids=["macOS", "mounted again"])
+def test_a_device_that_has_another_number_now_keeps_nothing_half_written(
+    place: Place, monkeypatch: pytest.MonkeyPatch, shift: int
+) -> None:
+    read_text, fstat, number = Path.read_text, os.fstat, shift
+
+    def without_boot(path: Path, *given: Any) -> str:
+        if path.name == "boot_id" and os.major(shift):
+            raise FileNotFoundError
+        return read_text(path, *given)
+
+    def numbered(fd: int) -> os.stat_result:
+        found = fstat(fd)
+        return os.stat_result((*found[:2], number, *found[3:]), found.__reduce__()[1][1])
+
+    monkeypatch.setattr(Path, "read_text", without_boot)
+    monkeypatch.setattr(os, "fstat", numbered)
+    if not (child := os.fork()):  # has these numbers too
+        try:
+            run(make_plan(place), place.journal, DyingAt("commit.json.tmp"))
+        finally:
+            os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    number += 1
+    [done] = recover(place.journal)
+    assert (done.action, place.texts()) == ("undone", OLD)
+
+
 def test_without_a_journal_there_is_nothing_to_recover(tmp_path: Path) -> None:
     assert recover(tmp_path / "none") == []
     assert not (tmp_path / "none").exists()

@@ -109,11 +109,14 @@ def _end(system: System, journal: Journal) -> Recovered:
 
 
 def _refuse_another(resolved: ResolvedPlan, root: Root) -> None:
-    """Raises JournalDamaged unless this is the directory that was written to. Device numbers change at each boot."""
+    """Raises JournalDamaged unless this is the directory that was written to.
+
+    Device numbers change at each boot, which macOS does not tell; those of network and container file systems, which
+    Linux counts itself, at each mount.
+    """
     device, inode = root.identity()
-    if resolved.inode is None or (
-        resolved.inode == inode and (resolved.boot != boot_id() or resolved.device == device)
-    ):
+    is_lasting = bool(resolved.boot) and resolved.boot == boot_id() and os.major(resolved.device or 0) != 0
+    if resolved.inode is None or (resolved.inode == inode and (not is_lasting or resolved.device == device)):
         return
     raise JournalDamaged(f"{resolved.base!r} is another directory now; put the one back that was written to.")
 
