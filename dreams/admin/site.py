@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import Group, User
+from django.db import DataError
 from django.db.models import DecimalField, F, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -69,13 +70,22 @@ class HostNames(Values):
 
 
 class _Rows(ChangeList):
-    """Shows all rows for an invalid date in the address, as Django does for other invalid filters."""
+    """Shows all rows for an invalid date, or a value that the database refuses, in the address, as Django does for other invalid
+    filters."""
 
     def get_filters(self, request: HttpRequest) -> Any:
         try:
             return super().get_filters(request)
         except (OverflowError, ValueError) as no_date:
             raise IncorrectLookupParameters(no_date) from no_date
+
+    def get_results(self, request: HttpRequest) -> None:
+        try:
+            super().get_results(request)
+        except (DataError, OverflowError, TypeError) as no_value:
+            if not self.params:
+                raise
+            raise IncorrectLookupParameters(no_value) from no_value
 
 
 class BoundedList(ModelAdmin):

@@ -102,6 +102,13 @@ def test_a_year_that_is_no_date_shows_all_rows(browser: Client, rows: World, yea
     assert browser.get(f"{address}?touched_at__year={year}", follow=True).status_code == 200
 
 
+@each("query", ["session_changelist?project=99999999999999999999", "historyfile_changelist?identity=1"])
+def test_a_value_that_no_row_can_have_shows_all_rows(browser: Client, rows: World, query: str) -> None:
+    name, _, given = query.partition("?")
+    address = reverse(f"admin:dreams_{name}")
+    assert browser.get(f"{address}?{given}", follow=True).status_code == 200
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_list_can_be_searched_and_filtered(browser: Client, rows: World, name: str) -> None:
