@@ -105,6 +105,21 @@ def test_of_what_was_left_out_the_lines_that_are_approved_now_are_let_in(tmp_pat
 
 
 @pytest.mark.django_db
+def test_lines_that_another_submit_lets_in_meanwhile_are_not_left_out_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = four_changes(tmp_path)
+    lines = ["Host h0 was lost.", "Host h8 was lost.", "Host h9 was lost."]
+    fields = {"path": "hosts.md", "hunk_id": "h", "inputs_key": "", "added": lines, "at": timezone.now()}
+    row = LeftOut.objects.create(project=proposal.project, **fields)
+    rows = LeftOut.objects.filter(pk=row.pk)
+    monkeypatch.setattr(submitting, "_stage_rejected", lambda _: rows.update(added=[lines[0], lines[2]]))
+    review.submit(proposal, world.ME)
+    row.refresh_from_db()
+    assert row.added == [lines[2]]
+
+
+@pytest.mark.django_db
 def test_a_finding_that_comes_up_while_a_submit_is_under_way_refuses_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,7 @@ def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
     return proposal
 
 
-def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[LeftOut]) -> None:
+def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Mapping[int, Collection[str]]) -> None:
     """The last transaction of a submit: before it nothing of the submit counts."""
     with transaction.atomic():
         refuse_saved_findings(proposal)
@@ -86,27 +86,28 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         )
 
 
-def _left_out_changed(proposal: Proposal) -> list[LeftOut]:
-    """Rows of lines left out before, some of which are approved now; each with the lines that remain left out."""
+def _left_out_changed(proposal: Proposal) -> dict[int, set[str]]:
+    """Rows of lines left out before, with those lines of each that are approved now."""
     lines = _approved(proposal)
-    changed = []
-    for row in LeftOut.objects.decided().filter(project=proposal.project_id).iterator():
-        kept = [line for line in row.added if comparing.normalised(line) not in lines]
-        if kept != row.added:
-            row.added = kept
-            changed.append(row)
-    return changed
+    rows = LeftOut.objects.decided().filter(project=proposal.project_id).values_list("pk", "added")
+    found = {
+        pk: {line for line in added if comparing.normalised(line) in lines} for pk, added in rows.iterator()
+    }
+    return {pk: approved for pk, approved in found.items() if approved}
 
 
-def _stop_leaving_out(proposal: Proposal, left: Collection[LeftOut]) -> None:
+def _stop_leaving_out(proposal: Proposal, left: Mapping[int, Collection[str]]) -> None:
     """Approved changes no longer count as rejected, whatever was decided before."""
     taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN)
     same = taken.filter(file__path=OuterRef("path"), hunk_id=OuterRef("hunk_id"))
     LeftOut.objects.decided().filter(Exists(same), project=proposal.project_id).delete()
+    # As they are now: another submit of the project may have changed them.
+    rows = LeftOut.objects.select_for_update().order_by("pk").filter(pk__in=left).values_list("pk", "added")
+    kept = {pk: [line for line in added if line not in left[pk]] for pk, added in rows}
     with connection.cursor() as cursor:  # `bulk_update` takes seconds for some thousands
         cursor.executemany(
             f"UPDATE {LeftOut._meta.db_table} SET added = %s WHERE id = %s",  # noqa: S608 - a table's own name
-            [(connection.ops.adapt_json_value(row.added, None), row.pk) for row in left],
+            [(connection.ops.adapt_json_value(added, None), pk) for pk, added in kept.items()],
         )
 
 
