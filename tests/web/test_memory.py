@@ -445,3 +445,23 @@ def test_links_that_are_not_looked_for_are_not_said_to_be_none(
 def test_the_index_is_not_said_to_have_no_row_for_itself(browser: Client, project: Project) -> None:
     index = project.memories.get(kind=Memory.Kind.INDEX)
     assert "The index has no row for it." not in _page(browser, "memory-forget", index)
+
+
+def test_a_link_leads_to_the_file_of_its_name_and_not_to_another_that_calls_itself_so(
+    browser: Client, tmp_path: Path
+) -> None:
+    text_of = "---\nname: project_backup\n---\n\nBackups run at four.\n"
+    files = {
+        "MEMORY.md": "- [Backups](project_backup.md) — when they run\n",
+        "a_copy.md": text_of,
+        "project_backup.md": text_of,
+    }
+    project = real.make_project(tmp_path, files)
+    index, copy, own = (project.memories.get(path=path) for path in files)
+    assert f'href="/memories/{own.pk}/"' in _page(browser, "memory", index)
+    assert f'href="/memories/{copy.pk}/"' not in _page(browser, "memory", index)
+    assert "No other memory links here." in _page(browser, "memory", copy)
+    assert "No other memory links here." not in _page(browser, "memory", own)
+    (Path(project.memory_dir) / copy.path).unlink()
+    syncing.refresh(project)
+    assert "No other memory links here." in _page(browser, "memory", copy)

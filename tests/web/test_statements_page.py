@@ -164,3 +164,16 @@ def test_a_named_value_has_as_many_places_as_it_leads_to(browser: Client, tmp_pa
 def test_where_nothing_is_repeated_the_page_says_so(browser: Client, tmp_path: Path) -> None:
     project = world.make_project(tmp_path, {"one.md": "The shop sells tea.\n"})
     assert "Found no statement that is repeated" in page(browser, f"/projects/{project.pk}/statements/")
+
+
+def test_a_host_in_several_addresses_is_named_as_the_host_and_not_as_one_address() -> None:
+    files = {
+        f"{name}.md": f"The dashboard of {name} is https://Grafana.example.org/d/{number}.\n"
+        for number, name in enumerate(("audit", "queue"), 11)
+    }
+    files["again.md"] = "Ask https://Grafana.example.org/d/11 first.\n"
+    found = statements.compare(StatementIndex(files)).named
+    assert [(one.value, one.files) for one in found] == [
+        ("Grafana.example.org", 3),
+        ("https://Grafana.example.org/d/11", 2),
+    ]

@@ -282,11 +282,15 @@ def resolver(project: Project) -> Resolver:
 
 
 def _names(project: Project) -> dict[str, int]:
-    rows = project.memories.filter(gone_at__isnull=True).values_list("path", "name", "pk")[:MOST_SIBLINGS]
+    """What links call the memories now. A name in frontmatter never hides another memory’s file of that name."""
+    rows = project.memories.filter(gone_at__isnull=True).order_by("path")
+    known = list(rows.values_list("path", "name", "pk")[:MOST_SIBLINGS])
     found: dict[str, int] = {}
-    for path, name, pk in rows:
-        for key in _keys(path, name):
-            found.setdefault(key, pk)
+    for key, pk in [
+        *((key, pk) for path, _, pk in known for key in _keys(path, "")),
+        *((key, pk) for path, name, pk in known for key in _keys(path, name)),
+    ]:
+        found.setdefault(key, pk)
     return found
 
 
@@ -325,7 +329,9 @@ def links_in(memory: Memory) -> list[dict[str, Any]] | None:
     sums = rows.aggregate(n=Sum("size"), files=Count("pk"))
     if (sums["n"] or 0) > MOST_SIBLING_BYTES or sums["files"] > MOST_SIBLINGS:
         return None
-    wanted = {*_keys(memory.path, memory.name)}
+    known = _names(memory.project)
+    # Not what is the name of another memory now: its links lead there.
+    wanted = {key for key in _keys(memory.path, memory.name) if known.get(key, memory.pk) == memory.pk}
     paths = list(rows.values_list("pk", "path", "sha256"))
     # One query: their total size is limited above.
     kept = Blob.objects.filter(sha256__in=rows.values("sha256")).values_list("sha256", "data")

@@ -181,7 +181,7 @@ def _key(files: Mapping[str, str]) -> str:
     digest = hashlib.sha256(source_digest().encode())
     for path, content in sorted(files.items()):
         digest.update(text.encode(path) + b"\0" + hashlib.sha256(text.encode(content)).digest())
-    return f"memoryweb:statements:{digest.hexdigest()}"
+    return f"memoryweb:compared-statements:{digest.hexdigest()}"
 
 
 def _compared(project: Project, files: Mapping[str, str]) -> Compared:
@@ -238,7 +238,7 @@ def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]
     for statement in index.statements:
         if statement.source == "body":
             written = {
-                value.key: statement.text[value.start : value.end].strip("`")
+                value.key: _as_written(value.key, statement.text[value.start : value.end].strip("`"))
                 for value in statement.reading.values
                 if value.kind in NAMING
             }
@@ -246,16 +246,23 @@ def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]
                 places[key].append(statement.path)
                 as_written.setdefault(key, words)
     found = [
-        NamedValue(as_written[key], len(paths), len(set(paths)))
+        (NamedValue(as_written[key], len(paths), len(set(paths))), paths)
         for key, paths in places.items()
         if len(set(paths)) > 1 and len(key) >= SHORTEST_VALUE and PurePosixPath(key).stem not in memories_
     ]
-    found.sort(key=lambda one: (-one.files, -one.places, one.value))
-    # A code span and the identifier in it are one value to a reader.
-    once: dict[str, NamedValue] = {}
-    for one in found:
-        once.setdefault(one.value, one)
-    return tuple(once.values())[:MOST_VALUES]
+    found.sort(key=lambda each: (-each[0].files, -each[0].places, -len(each[0].value), each[0].value))
+    # A code span and the identifier in it are one value to a reader, unless the identifier is elsewhere too.
+    once: list[tuple[NamedValue, list[str]]] = []
+    for one, where in found:
+        if not any(one.value in other.value and where == there for other, there in once):
+            once.append((one, where))
+    return tuple(one for one, _ in once[:MOST_VALUES])
+
+
+def _as_written(key: str, words: str) -> str:
+    """The value in the writer's letters: of an address that names a host, only the host."""
+    at = words.lower().find(key)
+    return words[at : at + len(key)] if at >= 0 else words
 
 
 def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
