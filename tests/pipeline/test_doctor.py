@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import sqlite3
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -321,6 +322,26 @@ def test_one_check_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) ->
     assert found["Database"].state == "bad"
     assert "disk I/O error" in found["Database"].said
     assert found["Engine"].state == "ok"
+
+
+def test_what_to_do_about_the_database_is_beside_it_and_the_others_refer_to_it(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+
+    def fails() -> doctor.Check:
+        raise DatabaseError("database or disk is full") from full
+
+    monkeypatch.setattr(installation, "database", fails)
+    monkeypatch.setattr(work, "engine", fails)
+    found = {check.name: check for check in doctor.examine()}
+    assert found["Database"].said.startswith("No space is left for ")
+    assert found["Database"].remedy == "Make room on that disk."
+    assert found["Engine"].remedy == "See Database."
+    full.sqlite_errorcode = sqlite3.SQLITE_IOERR
+    found = {check.name: check for check in doctor.examine()}
+    assert str(settings.DATA_DIR) in found["Database"].remedy and "See" not in found["Database"].remedy
 
 
 def test_the_command_fails_when_something_stops_dreams_and_prints_all_the_same() -> None:
