@@ -10,7 +10,7 @@ from dreams.lib.files import text
 
 WORD = re.compile(r"\w+")
 FEW = 16  # files whose words are looked up when asked for
-MOST_KEPT = 1_024  # files whose words are kept: 2 to 10 MB
+MOST_KEPT = 2_048  # texts whose words are kept, those of two large directories: 4 to 20 MB
 _KEY = re.compile(r"^[^\S\n]*[a-z_][\w.-]*\s*:", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|\[\[(?:[^\]|]{0,200}\|)?([^\]]{0,200})\]\]")
 _MARKS = r"(?:[`*\"'“”‘’«»]|~~|\\(?=[\"']))+"
