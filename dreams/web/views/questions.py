@@ -194,7 +194,8 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool) -> HttpR
 def _inbox(request: Request, found: Question) -> dict[str, object]:
     """What the inbox shows of questions and of this project, and its counts; empty on other pages. A new item has no place
     there."""
-    if "shown" not in request.POST:
+    # A review sends what it shows by the same name.
+    if "shown" not in request.POST or _page_of(request)[0] == "review":
         return {}
     shown = request.POST["shown"].split()
     listed = inbox_pages.listing(timezone.now(), inbox_pages.InboxQuery(), actor(request))
