@@ -222,4 +222,4 @@ def test_after_an_answer_the_inbox_counts_what_it_counts_when_it_is_loaded_again
     if narrowed:
         expect(window.locator("#to-review")).to_have_text("1 of 2 waiting")
     assert press(other, "Not now", "Not now.")[1:3] == ["Inbox Go through it g", "1 to finish."]
-    assert "(1)" not in press(question, "Undo", "Port 8443")[0]
+    assert "(1)" not in press(question, "Undo", "Port 9443")[0]
