@@ -26,6 +26,7 @@ from django.utils.crypto import get_random_string
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 
+from dreams.lib.locks import acquiring
 from dreams.migrations._prices import seed_more, seed_whole
 from dreams.models import prepared
 from tests.world.new_database import made_once
@@ -94,6 +95,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def folders_are_of_this_machine() -> Iterator[None]:
+    """The tests' folders come from no other one, even where they are mounted into the container that runs the tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(acquiring, "sees_those_of_the_machine", lambda: True)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,7 +19,7 @@ _TOLERANCE = 1.5
 # The error of work that was running in a process that ended.
 DIED = "Its worker died: the process was killed, the machine was shut down, or the database was unavailable."
 _LARGEST_PID = 2**31 - 1
-_FIRST_NAMESPACE = "pid:[4026531836]"  # of a machine, from linux/proc_ns.h
+_FIRST_NAMESPACE = "pid:[4026531836]"  # that of the machine itself, on every Linux
 _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 
 

@@ -234,6 +234,7 @@ def in_a_container(monkeypatch):
         os, "readlink", lambda path, **o: number if "ns/pid" in str(path) else readlink(path, **o)
     )
     monkeypatch.setattr(os, "stat", lambda path, **o: elsewhere if path == "/" else stat_of(path, **o))
+    monkeypatch.setattr(acquiring, "sees_those_of_the_machine", process.sees_those_of_the_machine)
     process.sees_those_of_the_machine.cache_clear()
     yield
     process.sees_those_of_the_machine.cache_clear()
