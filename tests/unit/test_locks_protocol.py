@@ -378,7 +378,7 @@ def test_a_lock_that_a_full_disk_cuts_short_leaves_all_as_it_was(memory, monkeyp
 
     def full(fd, data, at):
         monkeypatch.setattr(os, "pwrite", whole)
-        return whole(fd, data[:1], at)
+        return whole(fd, data[:-1], at)
 
     monkeypatch.setattr(os, "pwrite", full)
     refused = acquire(memory, ME, now(), keep_dir_mtime=True)
