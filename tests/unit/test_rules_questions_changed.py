@@ -880,6 +880,20 @@ def test_what_is_so_besides_replaces_nothing(tmp_path: Path, said: str) -> None:
     assert any("9090" in made.text(path) for path in made.after) == said.startswith("Remember")
 
 
+@each(
+    "said",
+    [
+        "ledger-worker also moved from port 8080 to 9090",
+        "Also, ledger-worker listens on port 9090 now, no longer on port 8080.",
+    ],
+)
+def test_what_calls_the_old_value_past_replaces_it_although_it_says_also(tmp_path: Path, said: str) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory("ledger-worker listens on port 8080.\n")}
+    made = dream(tmp_path, files, [session(1, said)])
+    told = [text for question in asked(made, "changed") for text in texts(question, "replace").values()]
+    assert [*told, made.text("a.md")][0] == memory("ledger-worker listens on port 9090.\n")
+
+
 def test_of_two_memories_the_one_that_says_also_has_no_newer_value(tmp_path: Path) -> None:
     other = "ledger-worker also listens on port 50020."
     assert asked(two(tmp_path, ONE, other, dated=True), "changed") == []

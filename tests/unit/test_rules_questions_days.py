@@ -338,6 +338,23 @@ def test_a_heading_names_a_state_or_what_is_next_in_other_languages_too(tmp_path
 
 
 @each(
+    "heading",
+    [
+        "Trade show stand (2026-02-01)",
+        "Stand alone (2026-02-01)",
+        "Estado completado (2026-02-01)",
+        "Abgeschlossen, Stand 2026-02-01",
+        "完了状態（2026-02-01）",
+    ],
+)
+def test_a_stand_is_no_state_and_finished_work_stays_in_other_languages_too(
+    tmp_path: Path, heading: str
+) -> None:
+    body = f"It reads CSV.\n\n{OTHER * 6}\n## {heading}\n\n- The writer.\n"
+    assert dream(tmp_path, project_file(body), written=None).outcome.questions == []
+
+
+@each(
     ("behind", "stays"),
     [
         ("- The writer.\n\n---\n\nLast updated by the night run.\n", "---\n\nLast updated by the night run.\n"),

@@ -128,6 +128,9 @@ def test_only_the_ends_of_a_long_paste_are_read():
         "the api key is " + "a1B2" * 6,
         "use " + "ghp_" + "a1B2" * 9,
         "log in with " + "AKIA" + "ABCD1234" * 2,
+        "use " + "sk-" + "a1B2" * 4,
+        "send Authorization: Bearer " + "a1B2" * 4,
+        "the key begins with -----BEGIN RSA PRIVATE" + " KEY-----",
         "the database is postgres://app:" + "pw" + "9@db/x",
     ],
 )
@@ -141,6 +144,7 @@ def test_a_secret_is_left_out_and_told(words: str):
     [
         "the token is stored in the vault",
         "passwords are never logged",
+        "use bearer authentication",
         "see docs/very_long_name_of_a_file_2.md",
     ],
 )

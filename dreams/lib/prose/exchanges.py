@@ -197,14 +197,14 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
 
     `known` are other statements about the thing, whose values are not new.
     """
-    if adds(said, text):
-        return None
     mine = (*spans(text, thing), *_numbers_inside(text))
     theirs = [_with_program(span, said, mine) for span in spans(said, thing)]
     held = (*mine, *_versions(mine))
     had = {span.key for span in held} | {span.key for each in known for span in spans(each, thing)}
     fresh = [span for span in theirs if span.key not in had]
     past = [span for span in held if _named(span, said)]
+    if adds(said, text) and not any(is_told_past(each.text, said) for each in past):
+        return None
     if fresh and past and (made := _of_named(past, fresh, said, mine)):
         return made
     if not fresh:

@@ -56,7 +56,8 @@ AHEAD = dt.timedelta(days=1)  # a past event is at most a day ahead, in any time
 _BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.IGNORECASE)  # not an end
 # Finished work stays finished.
 _IS_DONE = re.compile(
-    r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
+    r"\b(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded|"
+    r"conclu[íi]d[ao]s?|(?:complet|termin)ad[ao]s?|termin[ée]e?s?|abgeschlossen|erledigt)\b|(?<![未미])(?:完了|完成|완료)",
     re.IGNORECASE,
 )
 _HAPPENED = re.compile(
@@ -151,7 +152,7 @@ _OF_AN_ASIDE = re.compile(r"\([^()]*\w\W+as (?:of|at)\b[^()]*$", re.IGNORECASE) 
 # A heading that says `_AS_OF`, or that names a state: "Recent changes (…)", "Import — status (…)"; not any name with such a word.
 _HEADS_A_STATE = re.compile(
     r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|pending|remaining|next)"
-    r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$|(?:\b(?:estado|[ée]tat|stand|stato|состояние|стан|статус)(?:\s+\w+)?|状态|状態|进度|現状|现状|상태|현황)\W*$",
+    r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$|(?:\b(?:estado|[ée]tat|stato|состояние|стан|статус)(?:\s+\w+)?|(?-i:\bStand)|状态|状態|进度|現状|现状|상태|현황)\W*$",
     re.IGNORECASE,
 )
 # A heading of a day's log.

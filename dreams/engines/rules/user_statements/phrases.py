@@ -146,14 +146,17 @@ _PASSWORD = re.compile(
     r"never|always|only|managed|taken|from|at|on|rotated|hashed|optional)\b)\S",
     re.IGNORECASE,
 )
-_CUT_OUT_OR_LOGIN = re.compile(r"\[redacted\b|://[^/\s:@]+:[^/\s:@]+@", re.IGNORECASE)
+_FORMS = re.compile(
+    r"\[redacted\b|://[^/\s:@]+:[^/\s:@]+@|-----BEGIN|\b(?:sk-|bearer\s+)(?=[\w.-]*\d)[\w.]{12,}",
+    re.IGNORECASE,
+)
 _LONG = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _PLAIN_VALUE = re.compile(r"[a-z]+[.,;]?|[a-z]+(?:[-_/][a-z]+)+[.,;]?", re.IGNORECASE)
 
 
 def looks_secret(text: str) -> bool:
     """Whether it may have a secret: one of a known form, a value beside "password", a long random string, or a redaction mark."""
-    if _CUT_OUT_OR_LOGIN.search(text) or _PASSWORD.search(text) or any(map(is_token, _LONG.findall(text))):
+    if _FORMS.search(text) or _PASSWORD.search(text) or any(map(is_token, _LONG.findall(text))):
         return True
     named = (match["value"] for match in _NAMED.finditer(text))
     return bool(spans(text)) or not all(map(_PLAIN_VALUE.fullmatch, named))

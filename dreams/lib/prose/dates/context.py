@@ -256,7 +256,7 @@ class Context:
     def tense(self, start: int) -> Literal["past", "future"] | None:
         """The tense of the sentence around `start`; None if it has none."""
         sentence = self.sentence(start)
-        past, future = roles.is_past(sentence), roles.looks_ahead(sentence)
+        past, future = roles.is_past(sentence), bool(roles.FUTURE.search(sentence))
         if past and future and roles.surely_ahead(sentence):  # "was renewed in March and will expire in May"
             clause = self.clause(start)
             past, future = roles.is_past(clause), roles.surely_ahead(clause)

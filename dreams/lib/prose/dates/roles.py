@@ -7,7 +7,7 @@ a phrase counts if the tense of its sentence fits, or if it is a label or a limi
 import re
 from functools import lru_cache
 
-_FUTURE = re.compile(
+FUTURE = re.compile(
     r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
     r"aim|intend|have|has|expect|expects) to|must|should|due(?! dates?\b)|deadline|upcoming|expires?|scheduled? (?:for|on|a)|"
     r"schedule|remind|todo|to-do|meet(?= (?:me|on|at|you|us|in|with))|next up|launching|releasing|"
@@ -58,11 +58,6 @@ def is_past(sentence: str) -> bool:
     if _TOLD.search(told):
         return True
     return bool(_DONE.search(told)) and not _CUSTOM.search(told)
-
-
-@lru_cache(maxsize=256)
-def looks_ahead(sentence: str) -> bool:
-    return bool(_FUTURE.search(sentence))
 
 
 def asks_ahead(sentence: str) -> bool:
