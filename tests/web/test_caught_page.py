@@ -183,3 +183,9 @@ def test_words_that_are_refused_stay_in_their_field(
     cards.reject(first, world.ME)
     answer = browser.post(f"/cards/{first.public_id}/edit/", {"text": "My own words."}, headers=headers)
     assert "You typed: “My own words.”" in answer.content.decode()
+    # Another window has written it: there is no card any more, either.
+    cards.approve(second, world.ME)
+    cards.submit(second.project, world.ME)
+    answer = browser.post(f"/cards/{second.public_id}/edit/", {"text": "My own words."}, headers=headers)
+    shown = answer.content.decode()
+    assert f"/cards/{second.public_id}/" not in shown and "You typed: “My own words.”" in shown

@@ -428,6 +428,11 @@ def test_a_text_whose_file_was_removed_while_it_was_typed_is_kept(browser: Clien
     assert answer.status_code == 409 and "My careful words.\n</textarea>" in shown
     assert "It is no longer on disk. Restore a version first." in shown and 'value="It moved"' in shown
 
+    preview = {"content": "My careful words.\n", "base_sha": memory.sha256, "preview": "1"}
+    address = reverse("memory-edit", args=[memory.pk])
+    shown = browser.post(address, preview, headers={"HX-Request": "true"}).content.decode()
+    assert "It is no longer on disk." in shown and "<textarea" not in shown, "no page within the page"
+
 
 # --- Not looked for -----------------------------------------------------------------------------------------------
 

@@ -34,7 +34,11 @@ def of_project(request: Request, pk: int) -> HttpResponse:
 
 
 def _page(request: Request, project: Project, after: str, status: int = 200, **refused: str) -> HttpResponse:
-    context: dict[str, Any] = {"project": project, "caught": pages.of_project(project, after), **refused}
+    caught = pages.of_project(project, after)
+    if refused and all(card["row"].public_id != refused["refused_at"] for card in caught["cards"]):
+        typed = f" You typed: “{refused['typed']}”" if refused["typed"] else ""
+        refused = {"refused": f"{refused['refused']}{typed}"}  # there is no card to say it on
+    context: dict[str, Any] = {"project": project, "caught": caught, **refused}
     if not wants_fragment(request):
         context["head"] = project_pages.counts(project)
     return page(request, "dreams/caught.html", "dreams/_caught.html", context, status)

@@ -201,7 +201,8 @@ def edit(request: Request, pk: int) -> HttpResponse:
         )
         why = UNREAD if found.unread else gone
         if request.method == "POST":
-            return _edit_page(request, found, data or b"", typed, base, refused=f"Nothing was written. {why}")
+            again = partial(_edit_page, request, found, data or b"", typed, base)
+            return again(previewed="preview" in request.POST, refused=f"Nothing was written. {why}")
         return _stays(request, pk, why)
     if request.method != "POST":
         return _edit_page(request, found, data, _for_field(data), found.sha256)
@@ -250,7 +251,8 @@ def _edit_page(
         "reason": _reason(request),
     }
     if previewed and wants_fragment(request):
-        return render(request, "dreams/_memory_preview.html", context)
+        template = "dreams/_refused.html" if refused else "dreams/_memory_preview.html"
+        return render(request, template, context, status=409 if refused else 200)
     return render(request, "dreams/memory_edit.html", context, status=409 if stale or refused else 200)
 
 
@@ -277,10 +279,8 @@ def forget(request: Request, pk: int) -> HttpResponse:
         return _forget_page(request, found)
     new_request = partial(host_requests.to_forget, found, _reason(request))
     act = partial(hand_edits.forget, found, reviewer(request), reason=_reason(request))
-    done, again = (
-        f"Forgotten: {found.path}. Its history is kept below.",
-        partial(_forget_page, request, found),
-    )
+    done = f"Forgotten: {found.path}. Its history is kept below."
+    again = partial(_forget_page, request, found)
     try:
         return _carried_out(request, found, new_request, act, done, again)
     except hand_edits.Stale:
