@@ -320,6 +320,7 @@ def test_a_month_is_told_as_the_memory_names_it(tmp_path: Path, body: str, why: 
         "Estado atual (2026-02-01)",
         "Le port — État au 2026-02-01",
         "Lager (Stand 2026-02-01)",
+        "Termine, Stand 2026-02-01",
         "Состояние на 2026-02-01",
         "当前状态（2026-02-01）",
         "現在の状態（2026-02-01）",

@@ -254,9 +254,11 @@ def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]
     # A code span and the identifier in it are one value to a reader, unless the identifier is elsewhere too.
     once: list[tuple[NamedValue, list[str]]] = []
     for one, where in found:
+        if len(once) == MOST_VALUES:
+            break
         if not any(one.value in other.value and where == there for other, there in once):
             once.append((one, where))
-    return tuple(one for one, _ in once[:MOST_VALUES])
+    return tuple(one for one, _ in once)
 
 
 def _as_written(key: str, words: str) -> str:

@@ -57,7 +57,7 @@ _BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.
 # Finished work stays finished.
 _IS_DONE = re.compile(
     r"\b(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded|"
-    r"conclu[íi]d[ao]s?|(?:complet|termin)ad[ao]s?|termin[ée]e?s?|abgeschlossen|erledigt)\b|(?<![未미])(?:完了|完成|완료)",
+    r"conclu[íi]d[ao]s?|(?:complet|termin)ad[ao]s?|terminée?s?|abgeschlossen|erledigt)\b|(?<![未미])(?:完了|完成|완료)",
     re.IGNORECASE,
 )
 _HAPPENED = re.compile(
