@@ -446,15 +446,16 @@ def test_nobody_brings_up_to_date_what_is_being_submitted_or_written(
 
     def late(*given: Any) -> tuple[str, ...]:
         with pytest.raises(review.ReviewRefused, match="is being written"):
-            applying.bring_up_to_date(Proposal.objects.get())
+            applying.bring_up_to_date(Proposal.objects.latest("pk"))
         return record(*given)
 
     with monkeypatch.context() as patched:
         patched.setattr(writing, "record_result", late)
         assert applying.apply(proposal, world.ME).complete
-    proposal.refresh_from_db()
-    assert (proposal.state, proposal.submitting_by) == ("applied", "")
-    assert rollback.rollback(proposal, world.ME).complete
+        assert rollback.rollback(proposal, world.ME).complete
+    undo = Proposal.objects.latest("pk")
+    assert set(Proposal.objects.values_list("state", "submitting_by")) == {("applied", "")}
+    assert rollback.rollback(undo, world.ME).complete, "a redo"
 
 
 def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(proposal: Proposal) -> None:

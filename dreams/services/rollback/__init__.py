@@ -67,7 +67,8 @@ def rollback(
         try:
             with moved_there(proposal.undoes):
                 made = _propose(planned, reviewer, asked, snapshot)
-                result = writing.write(_order(planned, made, reviewer, asked, snapshot), held)
+                with review.claimed(made, to_write=True):
+                    result = writing.write(_order(planned, made, reviewer, asked, snapshot), held)
         except BaseException:
             _withdraw(proposal)
             raise
