@@ -6,6 +6,7 @@ because `psutil.create_time` follows the clock when that is set, and a live hold
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,8 +92,12 @@ def _is_hidden(pid: int) -> bool:
 
 
 def _start_time(process: psutil.Process) -> float:
-    # As psutil tells processes apart; it has no public name.
-    return float(process._proc.create_time(monotonic=True))  # type: ignore[attr-defined]
+    try:
+        # As psutil tells processes apart; it has no public name.
+        return float(process._proc.create_time(monotonic=True))  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):  # renamed
+        created = process.create_time()
+        return created - psutil.boot_time() if sys.platform == "linux" else created
 
 
 @contextmanager

@@ -340,6 +340,13 @@ def test_a_process_is_the_same_after_the_clock_was_set(monkeypatch, platform):
     assert process.is_alive(me.pid, me.start_time)
 
 
+def test_a_start_is_known_where_psutil_renames_what_has_no_public_name():
+    found = psutil.Process()
+    found.create_time()  # which it keeps
+    found._proc = object()
+    assert abs(process._start_time(found) - process.current().start_time) < 0.5
+
+
 def test_a_zombie_is_dead():
     child = os.fork()
     if child == 0:
