@@ -597,6 +597,14 @@ def test_of_a_large_directory_only_files_with_the_words_of_a_statement_that_left
     assert 2 <= len(taken_apart) <= 12
 
 
+def test_the_words_of_a_small_file_alone_are_kept() -> None:
+    """Of files of some megabytes they would fill the memory of a server."""
+    for size, kept in ((1_000, 1), (1_000_000, 0)):
+        data, before = f"{size} ".encode().ljust(size, b"."), files_by_word.kept_words.cache_info().currsize
+        assert files_by_word.words_in(data) == {str(size): 1}
+        assert files_by_word.kept_words.cache_info().currsize - before == kept
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 @example("| Page | For |\n|---|---|\n| [[deploy_notes|deploys]] | us |\n")
 def test_every_word_of_a_statement_is_among_the_words_of_its_file_before_it_is_taken_apart(said: str) -> None:

@@ -10,7 +10,8 @@ from dreams.lib.files import text
 
 WORD = re.compile(r"\w+")
 FEW = 16  # files whose words are looked up when asked for
-MOST_KEPT = 2_048  # texts whose words are kept, those of two large directories: 4 to 20 MB
+# Texts whose words are kept, those of two large directories: 4 to 20 MB; and the most bytes of one.
+MOST_KEPT, LONGEST_KEPT = 2_048, 32_768
 _KEY = re.compile(r"^[^\S\n]*[a-z_][\w.-]*\s*:", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|\[\[(?:[^\]|]{0,200}\|)?([^\]]{0,200})\]\]")
 _MARKS = r"(?:[`*\"'“”‘’«»]|~~|\\(?=[\"']))+"
@@ -28,12 +29,15 @@ def folded(said: str) -> str:
     return said.casefold().replace("_", "")
 
 
-@functools.lru_cache(maxsize=MOST_KEPT)
 def words_in(data: bytes) -> Mapping[str, int]:
     """At least the folded words that the statements of a file have without their marks, and about how often.
 
     0 for what is in the text alone: keys, addresses of links, and words that quotes or emphasis divide.
     """
+    return _counted(data) if len(data) > LONGEST_KEPT else kept_words(data)
+
+
+def _counted(data: bytes) -> Mapping[str, int]:
     said, others = text.decode(data).casefold(), list[str]()
     if said.startswith("---"):
         head, fence, body = said.partition("\n---")
@@ -48,6 +52,9 @@ def words_in(data: bytes) -> Mapping[str, int]:
     bare = bare if bare.isascii() else _BETWEEN.sub("", bare)
     found = {**dict.fromkeys(WORD.findall(left_out), 0), **Counter(WORD.findall(bare))}
     return {sys.intern(word): times for word, times in found.items()}  # files share most words
+
+
+kept_words = functools.lru_cache(maxsize=MOST_KEPT)(_counted)
 
 
 @functools.lru_cache(maxsize=16)  # a large index is asked for again and again
