@@ -161,6 +161,10 @@ def test_what_was_ticked_and_typed_is_kept_where_an_undo_cannot_be_written_or_is
         text = page.content.decode()
         assert said in text and 'value="too short"' in text and 'name="never_again" checked' in text
         assert [one["value"] for one in page.context["undo"].choices if one["is_chosen"]] == [last["value"]]
+    late = applying.ApplyReport(error="The disk is full.", said=("The history follows later.",))
+    monkeypatch.setattr(rollback, "rollback", lambda *_, **__: late)
+    text = browser.post(address, typed, follow=True).content.decode()
+    assert "The disk is full." in text and "The history follows later." in text
 
 
 @pytest.mark.more

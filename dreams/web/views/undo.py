@@ -92,15 +92,16 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     except Refusal as refused:
         messages.error(request, str(refused))
         return SeeOther(_as_chosen(request, proposal))
-    if not report.complete:
+    if report.complete:
+        messages.success(request, f"{found.done.capitalize()}: {found.did}.")
+    else:
         why = report.error or "; ".join(f"{waiting.path}: {waiting.why}" for waiting in report.conflicts)
         messages.error(request, f"Nothing was {found.done}: {why}")
-        return SeeOther(_as_chosen(request, proposal))
-    messages.success(request, f"{found.done.capitalize()}: {found.did}.")
     for said in report.said:
         messages.info(request, said)
     # A redo is started on the page of the undone proposal, which it restores.
-    return SeeOther(address(proposal.undoes or proposal))
+    back = address(proposal.undoes or proposal)
+    return SeeOther(back if report.complete else _as_chosen(request, proposal))
 
 
 def _page(request: Request, found: pages.Undo, typed: QueryDict, status: int = 200) -> HttpResponse:
