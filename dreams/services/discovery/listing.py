@@ -1,6 +1,6 @@
 """Compares the transcripts on disk with the stored ones: which to read, which reappeared, which are gone."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from dreams.services import database
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
 
-_BATCH = 500  # values in one query; chosen
+_BATCH = 500  # rows of one statement; chosen
 _GONE = Case(When(gone_at__isnull=True, then=0), default=1, output_field=IntegerField())
 
 
@@ -96,7 +96,8 @@ class ReadingPlan:
 
     def again(self, files: Mapping[int, str]) -> list[Job]:
         """Jobs to read files again from their first byte; `files` maps row ids to paths. Missing files are left out."""
-        rows = known_files(files=[pk for pk, path in files.items() if path in self.listed.paths])
+        there = [pk for pk, path in files.items() if path in self.listed.paths]
+        rows = known_files(TranscriptFile.objects.filter(pk__in=there))
         return [self._afresh(path, row) for path, row in rows.items()]
 
     def _afresh(self, path: str, row: KnownFile) -> Job:
@@ -124,22 +125,15 @@ def _of_host(host: str) -> QuerySet[TranscriptFile]:
     return TranscriptFile.objects.exclude(session__in=others)
 
 
-def known_files(*, folders: Sequence[int] = (), files: Sequence[int] = ()) -> dict[str, KnownFile]:
-    """Rows by path, of complete transcript folders and of single files. One query for 500."""
+def known_files(files: QuerySet[TranscriptFile]) -> dict[str, KnownFile]:
+    """Rows by path."""
     found: dict[str, KnownFile] = {}
-    for some in database.in_parts(folders, _BATCH):
-        _take(found, TranscriptFile.objects.filter(session__folder__in=some))
-    for some in database.in_parts(files, _BATCH):
-        _take(found, TranscriptFile.objects.filter(pk__in=some))
-    return found
-
-
-def _take(found: dict[str, KnownFile], files: QuerySet[TranscriptFile]) -> None:
     columns = ("pk", "session_id", "session__folder_id", "kind", "inode", "size", "mtime_ns", _GONE)
     # Numbers and text need no conversion; converting a hundred thousand times would take longer than the query.
     rows = files.values_list("path", *columns).iterator()
     for path, pk, session, folder, kind, inode, size, mtime_ns, gone in rows:
         found[path] = KnownFile(pk, session, folder, kind, inode % 2**64, size, mtime_ns, gone)
+    return found
 
 
 def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], tally: Tally) -> ReadingPlan:
@@ -153,7 +147,8 @@ def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], ta
             _list(plan, place, path, known, tally)
     missing = plan.listed.missing(known)
     if missing or plan.listed.differing:
-        plan.known = known_files(folders=sorted(plan.listed.folders_of(missing, away)))
+        folders = plan.listed.folders_of(missing, away)
+        plan.known = known_files(TranscriptFile.objects.filter(session__folder__in=folders))
     for found, place, folder in plan.listed.differing:
         _judge(plan, found, place, folder)
         plan.listed.judged.append(found.path)

@@ -9,8 +9,8 @@ from django.db.models import F, FilteredRelation, Q
 from dreams.lib.agents.base import FoundNotes
 from dreams.lib.files import safefs, text
 from dreams.models import Project, Session, SessionNotes
-from dreams.services import database, session_notes
-from dreams.services.discovery.rows import IN_AT_ONCE, Tally
+from dreams.services import session_notes
+from dreams.services.discovery.rows import Tally
 from dreams.services.hosts import host
 
 # An agent keeps its notes below 12,000 tokens: a file twenty times as large is something else.
@@ -19,13 +19,12 @@ AGENT = SessionNotes.Origin.AGENT
 
 
 def read_changed(found: Sequence[FoundNotes], tally: Tally) -> None:
-    """Reads new or changed notes. Notes whose file is gone are kept, like the session. One query for 500 sessions."""
-    for some in database.in_parts(found, IN_AT_ONCE):
-        known = _known([entry.transcript for entry in some])
-        for entry in some:
-            kept = known.get(entry.transcript)
-            if kept is not None and (kept.size, kept.mtime_ns) != (entry.size, entry.mtime_ns):
-                _read(kept.session, entry, tally)
+    """Reads new or changed notes. Notes whose file is gone are kept, like the session. One query."""
+    known = _known([entry.transcript for entry in found])
+    for entry in found:
+        kept = known.get(entry.transcript)
+        if kept is not None and (kept.size, kept.mtime_ns) != (entry.size, entry.mtime_ns):
+            _read(kept.session, entry, tally)
 
 
 class _KnownSession(NamedTuple):

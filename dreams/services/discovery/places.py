@@ -3,7 +3,7 @@
 import datetime as dt
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import PurePath
@@ -16,7 +16,7 @@ from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession, Mark, printable
 from dreams.lib.files.text import is_folder, one_line, storable
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.services import database, secret_paths
+from dreams.services import secret_paths
 from dreams.services.discovery.rows import Tally
 
 # A project's display name: its repository's folder name, with as many parent folders as make it unique.
@@ -216,11 +216,12 @@ def mark_gone(
     unseen = [row for row in others if row.root in roots]
     lost = {row.pk for row in unseen if not is_folder(row.memory_dir) and not tally.unsure(row.memory_dir)}
     lost |= _waiting_for_trust(unseen)
-    _mark(lost, gone_at=now, unwatched_at=None)
-    _mark({row.pk for row in unseen if row.unwatched_at} - lost, gone_at=None, unwatched_at=None)
+    Project.objects.filter(pk__in=lost).update(gone_at=now, unwatched_at=None)
+    back = {row.pk for row in unseen if row.unwatched_at} - lost
+    Project.objects.filter(pk__in=back).update(gone_at=None, unwatched_at=None)
     if leave_others:
         left = {row.pk for row in others if row.root and row.root not in roots and not row.gone_at}
-        _mark(left, gone_at=now, unwatched_at=now)
+        Project.objects.filter(pk__in=left).update(gone_at=now, unwatched_at=now)
     return _folders_gone(places, host, roots, tally, now)
 
 
@@ -230,8 +231,7 @@ def _folders_gone(
     kept = {pk for place in places for pk in place.folders.values()}
     rows = TranscriptFolder.objects.filter(project__host=host, project__root__in=roots)
     away = {pk for pk, path in rows.values_list("pk", "path") if pk not in kept and not tally.unsure(path)}
-    for some in database.in_parts(sorted(away), 500):
-        TranscriptFolder.objects.filter(pk__in=some, gone_at__isnull=True).update(gone_at=now)
+    TranscriptFolder.objects.filter(pk__in=away, gone_at__isnull=True).update(gone_at=now)
     return away
 
 
@@ -241,11 +241,6 @@ def _not_among(places: list[KnownProject], host: str) -> list[Project]:
     rows = Project.objects.filter(Q(gone_at=None) | Q(unwatched_at__isnull=False), host=host)
     columns = ("memory_dir", "scope", "repo_dir", "root", "gone_at", "unwatched_at")
     return [row for row in rows.only(*columns) if row.pk not in here]
-
-
-def _mark(projects: Collection[int], **moments: dt.datetime | None) -> None:
-    for some in database.in_parts(sorted(projects), 500):
-        Project.objects.filter(pk__in=some).update(**moments)
 
 
 def _waiting_for_trust(rows: Iterable[Project]) -> set[int]:

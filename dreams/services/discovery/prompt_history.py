@@ -45,7 +45,7 @@ from dreams.services.discovery.reading import is_own, prompt_rows
 from dreams.services.discovery.resume import mark_of
 from dreams.services.discovery.rows import Tally
 
-LINES_AT_ONCE = 2_000  # in one transaction; chosen
+LINES_AT_ONCE, DELETED_AT_ONCE = 2_000, 500  # in one transaction; chosen
 UNNAMED = "prompts-without-a-session"  # early versions wrote no session id
 _MAIN = TranscriptFile.Kind.MAIN
 
@@ -156,11 +156,8 @@ class _Batch:
         return sum(not is_own(entry.project) for entry in entries) - len(placed)
 
     def _with_transcript(self, ids: set[str]) -> set[str]:
-        found: set[str] = set()
-        for some in database.in_parts(list(ids), rows.IN_AT_ONCE):
-            known = Session.objects.filter(session_id__in=some, project__host=self.host, files__kind=_MAIN)
-            found.update(known.values_list("session_id", flat=True))
-        return found
+        known = Session.objects.filter(session_id__in=ids, project__host=self.host, files__kind=_MAIN)
+        return set(known.values_list("session_id", flat=True))
 
     def _is_doubled(self, entry: PromptEntry) -> bool:
         """For an entry without a session id, only its text can show this."""
@@ -174,10 +171,8 @@ class _Batch:
     def _put(self, wanted: list[tuple[PromptEntry, int]]) -> None:
         first = {(pk, self.places.path(entry)): entry for entry, pk in reversed(wanted)}
         rows.put_missing_sessions([_session_row(pk, path, entry) for (pk, path), entry in first.items()])
-        ids: dict[tuple[int, str], int] = {}
-        for some in database.in_parts(list({path for _, path in first}), rows.IN_AT_ONCE):
-            known = Session.objects.filter(path__in=some, project__host=self.host)
-            ids |= {(project, path): pk for project, path, pk in known.values_list("project", "path", "pk")}
+        known = Session.objects.filter(path__in={path for _, path in first}, project__host=self.host)
+        ids = {(project, path): pk for project, path, pk in known.values_list("project", "path", "pk")}
         owned = [(ids[pk, self.places.path(entry)], entry) for entry, pk in wanted]
         typed = prompt_rows([(session, _typed(entry, self.places.root)) for session, entry in owned])
         rows.put_prompts(typed)
@@ -218,14 +213,12 @@ def _session_row(project: int, path: str, entry: PromptEntry) -> rows.Row:
 
 def _sum_up(sessions: set[int]) -> None:
     """Sets start, end and number of prompts of these sessions from their prompts."""
-    for some in database.in_parts(list(sessions), rows.IN_AT_ONCE):
-        found = Session.objects.filter(pk__in=some).exclude(files__kind=_MAIN)
-        mine = Prompt.objects.filter(session=OuterRef("pk")).order_by().values("session")
-        found.update(
-            started_at=Subquery(mine.annotate(found=Min("at")).values("found")),
-            last_at=Subquery(mine.annotate(found=Max("at")).values("found")),
-            user_turns=Subquery(mine.annotate(found=Count("pk")).values("found")),
-        )
+    mine = Prompt.objects.filter(session=OuterRef("pk")).order_by().values("session")
+    Session.objects.filter(pk__in=sessions).exclude(files__kind=_MAIN).update(
+        started_at=Subquery(mine.annotate(found=Min("at")).values("found")),
+        last_at=Subquery(mine.annotate(found=Max("at")).values("found")),
+        user_turns=Subquery(mine.annotate(found=Count("pk")).values("found")),
+    )
 
 
 def _leave_to_transcripts(host: str) -> None:
@@ -235,17 +228,15 @@ def _leave_to_transcripts(host: str) -> None:
     # In steps that use an index: in one query, PostgreSQL compares all rows with all until it has statistics of new ones.
     kept = Session.objects.filter(project__host=host, prompts__history__isnull=False).order_by()
     names = dict(kept.values_list("pk", "session_id").distinct())
-    told: set[str] = set()
-    for ids in database.in_parts(list(set(names.values())), rows.IN_AT_ONCE):
-        transcripts = Session.objects.filter(project__host=host, session_id__in=ids, files__kind=_MAIN)
-        told.update(transcripts.values_list("session_id", flat=True))
+    ids = set(names.values())
+    transcripts = Session.objects.filter(project__host=host, session_id__in=ids, files__kind=_MAIN)
+    told = set(transcripts.values_list("session_id", flat=True))
     doubled = [session for session, name in names.items() if name in told]
-    left: list[tuple[int, int]] = []
-    for some in database.in_parts(doubled, rows.IN_AT_ONCE):
-        left += Prompt.objects.filter(session__in=some, history__isnull=False).values_list("pk", "session_id")
-    for some in database.in_parts(list({pk for pk, _ in left}), rows.IN_AT_ONCE):
+    prompts = Prompt.objects.filter(session__in=doubled, history__isnull=False)
+    left = list(prompts.values_list("pk", "session_id"))
+    for some in database.in_parts([pk for pk, _ in left], DELETED_AT_ONCE):
         Prompt.objects.filter(pk__in=some).delete()
-    for sessions in database.in_parts(list({session for _, session in left}), rows.IN_AT_ONCE):
+    for sessions in database.in_parts(list({session for _, session in left}), DELETED_AT_ONCE):
         # How far it was read was stored in bytes of the history.
         Session.objects.filter(pk__in=sessions, files__kind=_MAIN).update(used_bytes=0, caught_bytes=None)
         Session.objects.filter(

@@ -29,7 +29,6 @@ from dreams.models import (
     TranscriptFile,
     TranscriptFolder,
 )
-from dreams.services import database
 from dreams.services.hosts import host
 
 # What a discovery found, and its progress.
@@ -117,7 +116,6 @@ class Tally:
 
 Cell: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Cell, ...]
-IN_AT_ONCE = 500  # values in one query; chosen
 TOGETHER = 100  # rows in one statement, 2,100 values at most; chosen
 MANY_MESSAGES = 5_000  # above this one pass over all is cheaper; chosen
 
@@ -251,11 +249,8 @@ def own_keys(keys: Iterable[int]) -> dict[int, int]:
     me, asked = host(), list(keys)
     if not asked or not Host.objects.exclude(key=me).exists():
         return {key: key for key in asked}
-    ours: set[int] = set()
-    for some in database.in_parts(asked, IN_AT_ONCE):
-        ours.update(
-            Prompt.objects.filter(pk__in=some, session__project__host=me).values_list("pk", flat=True)
-        )
+    mine = Prompt.objects.filter(pk__in=asked, session__project__host=me)
+    ours = set(mine.values_list("pk", flat=True))
     return {key: key if key in ours else key64("of a host", me, str(key)) for key in asked}
 
 
@@ -310,10 +305,9 @@ def drop_replays(messages: set[int]) -> None:
     messages.discard(0)
     with connection.cursor() as cursor:
         if len(messages) > MANY_MESSAGES:
-            cursor.execute(sql)  # one pass over the table is cheaper than this many queries
-            return
-        for some in database.in_parts(sorted(messages), IN_AT_ONCE):
-            cursor.execute(f'{sql} AND "message_key" IN ({", ".join(["%s"] * len(some))})', some)
+            cursor.execute(sql)  # one pass over the table is cheaper than this many look-ups
+        elif messages:
+            cursor.execute(f'{sql} AND "message_key" IN ({", ".join(["%s"] * len(messages))})', [*messages])
 
 
 def newest_session() -> int:
@@ -328,11 +322,8 @@ def sessions_after(pk: int, host: str) -> dict[str, int]:
 
 def sessions_of(project: int, paths: list[str]) -> dict[str, int]:
     """Like `sessions_after`, but by project and path, for which there is an index."""
-    found: dict[str, int] = {}
-    for some in database.in_parts(paths, IN_AT_ONCE):
-        sessions = Session.objects.filter(project=project, path__in=some).order_by()
-        found |= dict(sessions.values_list("path", "pk"))
-    return found
+    sessions = Session.objects.filter(project=project, path__in=paths).order_by()
+    return dict(sessions.values_list("path", "pk"))
 
 
 def totals(host: str) -> dict[str, Any]:
