@@ -12,7 +12,7 @@ from django.db import connections
 from dreams.models import Hunk, Operation, Project, Proposal, Question
 from dreams.services import proposals, review
 from dreams.services.apply import applying
-from dreams.services.questions import answering
+from dreams.services.questions import answering, question_states
 from dreams.services.review import ReviewRefused
 from tests.world import asking, directory as world, engines
 from tests.world.asking import ALPHA, RESET
@@ -147,3 +147,33 @@ def test_an_answer_that_is_taken_back_while_a_dream_supersedes_its_proposal_is_n
     monkeypatch.setattr(answering, "lock_questions", late)
     assert answering.move_answers(made) == 0
     assert Question.objects.get().state == "open" and not Hunk.objects.filter(verdict="approved").exists()
+
+
+@pytest.mark.also_on_postgresql
+def test_an_answer_and_a_submit_that_leaves_changes_undecided_wait_for_each_other_in_one_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL would end one of two that wait for each other."""
+    project = world.make_project(tmp_path)
+    one, other = engines.add("project_export.md", FACT), engines.add("project_import.md", FACT)
+    run = asking.dream(project, monkeypatch, ASK, act=lambda *given: [*one(*given), *other(*given)])
+    proposal = Proposal.of(run)
+    some = review.select_hunks(proposal, paths=["project_export.md"])
+    review.decide(proposal, some, Hunk.Verdict.APPROVED, world.ME)
+    is_closing, has_locked = threading.Event(), threading.Event()
+    ended, lock = question_states.proposal_ended, answering.lock_questions
+
+    def closing(closed: Proposal) -> None:
+        ended(closed)
+        is_closing.set()
+        has_locked.wait(1)
+
+    def locked(of: Project) -> None:
+        is_closing.wait(10)
+        lock(of)
+        has_locked.set()
+
+    monkeypatch.setattr(question_states, "proposal_ended", closing)
+    monkeypatch.setattr(answering, "lock_questions", locked)
+    found = together(answered("replace"), lambda: review.submit(Proposal.of(run), world.ME))
+    assert not [one for one in found if isinstance(one, Exception)], found

@@ -20,6 +20,7 @@ from dreams.services import auditlog, daily_logs, database, login, policies, pro
 from dreams.services.auditlog import Actor
 from dreams.services.catching import card_states
 from dreams.services.questions import question_states
+from dreams.services.questions.asking import lock_questions
 from dreams.services.review.deciding import (
     ReviewRefused,
     claimed,
@@ -54,6 +55,7 @@ def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
 def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Mapping[int, Collection[str]]) -> None:
     """The last transaction of a submit: before it nothing of the submit counts."""
     with transaction.atomic():
+        lock_questions(proposal.project)  # in the order of an answer, which then locks a proposal
         refuse_saved_findings(proposal)
         now = timezone.now()
         taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).exists()
