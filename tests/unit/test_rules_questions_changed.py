@@ -885,9 +885,12 @@ def test_what_is_so_besides_replaces_nothing(tmp_path: Path, said: str) -> None:
     [
         "ledger-worker also moved from port 8080 to 9090",
         "Also, ledger-worker listens on port 9090 now, no longer on port 8080.",
+        "I also changed ledger-worker to listen on port 9090",
     ],
 )
-def test_what_calls_the_old_value_past_replaces_it_although_it_says_also(tmp_path: Path, said: str) -> None:
+def test_what_tells_of_a_change_replaces_the_old_value_although_it_says_also(
+    tmp_path: Path, said: str
+) -> None:
     files = {"MEMORY.md": INDEX, "a.md": memory("ledger-worker listens on port 8080.\n")}
     made = dream(tmp_path, files, [session(1, said)])
     told = [text for question in asked(made, "changed") for text in texts(question, "replace").values()]

@@ -32,7 +32,8 @@ def same(one: str, other: str) -> bool:
     return bool(plain(one)) and normalised(one) == normalised(other) and asks(one) == asks(other)
 
 
-_BESIDES = re.compile(r"\b(?:also|additionally|as well(?! as)|too(?=\W*$))\b", re.IGNORECASE)
+_NOT_BESIDES = r"(?! (?:mov|chang|switch|migrat|upgrad|rais|lower)ed\b)"  # it tells of a change
+_BESIDES = re.compile(rf"(?i)\b(?:also{_NOT_BESIDES}|additionally|as well(?! as)|too(?=\W*$))\b")
 
 
 def adds(text: str, known: str) -> bool:
