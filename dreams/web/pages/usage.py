@@ -3,16 +3,15 @@
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import lru_cache, reduce
 from operator import add
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum, Value
+from django.db.models import Count, F, QuerySet, Sum, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from dreams.engines.tokens import KINDS, Tokens
+from dreams.engines.tokens import KINDS, Dollars, Tokens
 from dreams.lib.amounts import money, tokens as counted
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, RequestUsage
@@ -22,7 +21,7 @@ from dreams.web.charts.drawings import Series, ranked, stacked
 from dreams.web.charts.shapes import Picture, whole
 from dreams.web.pages import usage_sums
 from dreams.web.pages.projects import with_unique_names
-from dreams.web.pages.usage_sums import SUMS, Cell, SumRow, Total
+from dreams.web.pages.usage_sums import Cell, SumRow, Total
 
 # --- Dreams -------------------------------------------------------------------------------------------------------
 
@@ -197,39 +196,27 @@ def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
     return DreamsUsed(
         used=used,
         runs=asked.runs,
-        kinds=dream_kinds(dict(asked.kinds)),
+        kinds=_dream_kinds(cells, used.total.tokens, Dollars.of(dict(asked.kinds))),
         days=days[:MOST_DAYS],
         more_days=max(0, len(days) - MOST_DAYS),
     )
 
 
-def dream_kinds(sums: Mapping[str, Any]) -> list[SumRow]:
-    """The usage of dreams by kind of token; unused kinds are left out. `sums`: from `kinds_asked`."""
-    lines = []
-    for kind, label in KINDS.items():
-        found = Total(
-            Tokens(**{kind: sums[kind] or 0}),
-            sums[f"{kind}_cost"] or Decimal(0),
-            sums[f"{kind}_unpriced"] or 0,
-        )
-        lines += [SumRow(label, None, found, 0)] if found.tokens.total else []
-    return lines
+def _dream_kinds(cells: Sequence[Cell], tokens: Tokens, costs: Dollars) -> list[SumRow]:
+    """The usage of dreams by kind of token; unused kinds are left out."""
+    unpriced = usage_sums.total_of(cell for cell in cells if cell.cost is None).tokens
+    return [
+        SumRow(label, None, Total(Tokens(**{kind: count}), getattr(costs, kind), getattr(unpriced, kind)), 0)
+        for kind, label in KINDS.items()
+        if (count := getattr(tokens, kind))
+    ]
 
 
 @prepared
 def kinds_asked(since: dt.datetime) -> QuerySet[Any]:
-    """One row, even without any usage."""
-    unpriced = Q(cost_usd__isnull=True)
-    return (
-        DreamUsage.objects.filter(at__gte=since)
-        .order_by()
-        .values(all=Value(1))
-        .annotate(
-            **SUMS,
-            **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
-            **{f"{kind}_unpriced": Sum(f"{kind}_tokens", filter=unpriced) for kind in KINDS},
-        )
-    )
+    """What the tokens of each kind cost: one row, even without any usage."""
+    costs = {f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS}
+    return DreamUsage.objects.filter(at__gte=since).order_by().values(all=Value(1)).annotate(**costs)
 
 
 # --- Charts
