@@ -55,7 +55,6 @@ def _preview_page(
         "unable": [choice for choice in choices if choice["why_not"]],
         "decisions": sum(choice["counts"].decisions - choice["counts"].rejected for choice in able),
         "chips": CHIPS,
-        "typed": request.POST,
     }
     return render(request, "dreams/bulk.html", context, status=status)
 

@@ -92,8 +92,7 @@ def index_row(request: Request, pk: int) -> HttpResponse:
         change = next(wanted, None)
         made = hand_edits.propose(found.project, change, reviewer(request)) if change else None
     except (hand_edits.Stale, ReviewRefused, safefs.SafeFsError, OSError) as error:
-        messages.error(request, f"No proposal was made: {error}")
-        return go(request, "memory", pk=pk)
+        return _stays(request, pk, f"No proposal was made: {error}")
     if made is None:
         messages.info(request, "Its index row says this already, or has no room for it.")
         return go(request, "memory", pk=pk)
@@ -150,7 +149,6 @@ def _compare_page(
         "can_restore": restored is not None,
         "restored": restored,
         "refused": refused,
-        "typed": request.POST,
     }
     return page(
         request, "dreams/memory_compare.html", "dreams/_memory_compare.html", context, 409 if refused else 200
@@ -195,22 +193,21 @@ def edit(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     data = pages.current_bytes(found)
     typed, base = request.POST.get("content", ""), request.POST.get("base_sha", "")
+    again = partial(_edit_page, request, found, data or b"", typed, base)
     if data is None or found.unread:
         gone = (
             "It is no longer on disk. Restore a version first." if found.gone_at else blobs.lost(found.sha256)
         )
         why = UNREAD if found.unread else gone
         if request.method == "POST":
-            again = partial(_edit_page, request, found, data or b"", typed, base)
             return again(previewed="preview" in request.POST, refused=f"Nothing was written. {why}")
         return _stays(request, pk, why)
     if request.method != "POST":
         return _edit_page(request, found, data, _for_field(data), found.sha256)
     if "preview" in request.POST:
-        return _edit_page(request, found, data, typed, base, previewed=True)
+        return again(previewed=True)
     new_request = partial(host_requests.to_edit, found, typed, base, _reason(request))
     act = partial(hand_edits.edit, found, typed, base, reviewer(request), reason=_reason(request))
-    again = partial(_edit_page, request, found, data, typed, base)
     try:
         return _carried_out(request, found, new_request, act, f"Saved {found.path}.", again)
     except hand_edits.Stale:
@@ -294,7 +291,6 @@ def _forget_page(request: Request, found: Memory, refused: str = "") -> HttpResp
         "leaving": pages.leaving(found),
         "reasons": REASONS,
         "refused": refused,
-        "typed": request.POST,
     }
     return render(request, "dreams/memory_forget.html", context, status=409 if refused else 200)
 

@@ -307,7 +307,6 @@ def _secrets_page(request: Request, project: Project, refused: str = "") -> Http
         "kept": [leak for leak in leaks.found if not leak.stands],
         "all_looked_at": leaks.all_looked_at,
         "refused": refused,
-        "reason": request.POST.get("reason", ""),
         "ticked": request.POST.getlist("secret") if refused else None,
     }
     return render(request, "dreams/secrets.html", context, status=409 if refused else 200)

@@ -99,7 +99,6 @@ def _restore_page(
         "found": found,
         "first_look": time_travel.first_check(project),
         "refused": f"No proposal was made: {refused}" if refused else "",
-        "reason": request.POST.get("reason", ""),
     }
     status = 409 if refused else 200
     return page(request, "dreams/moment_restore.html", "dreams/_moment_restore.html", context, status)

@@ -107,6 +107,5 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
 def _page(request: Request, found: pages.Undo, typed: QueryDict, status: int = 200) -> HttpResponse:
     """`typed` is kept while boxes are ticked, and where the form is refused."""
     chips = () if found.is_redo else CHIPS
-    kept = {name: typed.get(name, "") for name in ("reason", "own_reason", "never_again")}
-    context = {"undo": found, "chips": chips, "typed": kept}
+    context = {"undo": found, "chips": chips, "typed": typed}
     return render(request, "dreams/undo.html", context, status=status)
