@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dreams.lib.files import text as texts
@@ -105,8 +105,8 @@ def waiting(most: int | None = None) -> int:
 def _counting(vendor: str, most: int | None) -> tuple[str, Sequence[Any]]:
     """The query with its values, built once for each database and limit."""
     del vendor  # which speaks a language of its own
-    kinds = (_waiting_versions, _waiting_titles, *_WAITING)
-    parts = [rows().order_by().values("pk")[:most].query.sql_with_params() for rows in kinds]
+    kinds = (Version.objects.filter(indexed=False), *map(_waiting, _SOURCES))
+    parts = [rows.order_by().values("pk")[:most].query.sql_with_params() for rows in kinds]
     sums = " + ".join(f"(SELECT count(*) FROM ({sql}) AS w)" for sql, _ in parts)  # noqa: S608 - values are apart
     return f"SELECT {sums}", [value for _, values in parts for value in values]
 
@@ -120,7 +120,7 @@ def catch_up(seconds: float) -> int:
     until = time.monotonic() + seconds
     try:
         while time.monotonic() < until:
-            if not any(take() for take in (_take_versions, _take_titles, *_TAKING)):
+            if not (_take_versions() or any(map(_take, _SOURCES))):
                 return 0
     except DatabaseError as error:
         log.warning("the search index waits: %s", error)
@@ -132,9 +132,9 @@ def begin_again() -> None:
     with transaction.atomic():
         reset()
         Version.objects.filter(indexed=True).update(indexed=False)
-        for rows in (Prompt.objects, HistoryPrompt.objects, InstructionText.objects):
-            rows.filter(indexed=True).update(indexed=False)
-        Session.objects.filter(title_indexed_at__isnull=False).update(title_indexed_at=None)
+        for model, source in _SOURCES.items():
+            waits = _mark(source.kind, done=False)
+            model.objects.exclude(**waits).update(**waits)
 
 
 def forget(sha256: str) -> None:
@@ -150,7 +150,7 @@ def read_again(*changed: QuerySet[Any]) -> None:
     """Index changed prompts, pastes, instruction files or sessions again: the old texts are removed, the new ones wait."""
     with transaction.atomic():
         for rows in changed:
-            owner = _OWNERS[rows.model]
+            owner = _SOURCES[rows.model].kind
             SearchText.objects.filter(**{f"{owner.value}__in": rows.values("pk")}).delete()
             rows.update(**_mark(owner, done=False))
         sweep()
@@ -163,29 +163,16 @@ def _mark(kind: TextKind, *, done: bool) -> dict[str, Any]:
     return {"indexed": done}
 
 
-def _waiting_versions() -> QuerySet[Version]:
-    return Version.objects.filter(indexed=False)
-
-
-def _waiting_titles() -> QuerySet[Session]:
-    return Session.objects.filter(title_indexed_at__isnull=True)
-
-
-def _waiting_prompts() -> QuerySet[Prompt]:
-    return Prompt.objects.filter(indexed=False)
-
-
-def _waiting_pastes() -> QuerySet[HistoryPrompt]:
-    return HistoryPrompt.objects.filter(indexed=False)
-
-
-def _waiting_instructions() -> QuerySet[InstructionText]:
-    return InstructionText.objects.filter(indexed=False)
+def _waiting(model: Any) -> QuerySet[Any]:
+    found: QuerySet[Any] = model.objects.filter(**_mark(_SOURCES[model].kind, done=False))
+    return found
 
 
 def _take_versions() -> bool:
     """One step; False when none waits."""
-    rows = list(_waiting_versions().order_by("at").values_list("pk", "sha256")[:VERSIONS_AT_ONCE])
+    rows = list(
+        Version.objects.filter(indexed=False).order_by("at").values_list("pk", "sha256")[:VERSIONS_AT_ONCE]
+    )
     if not rows:
         return False
     kept = blobs.get_many(sha for _, sha in rows)
@@ -204,16 +191,8 @@ def _keep_versions(data: Mapping[str, bytes]) -> None:
         Version.objects.filter(sha256__in=list(data), indexed=False).update(indexed=True)
 
 
-def _take_prompts() -> bool:
-    return _take(TextKind.TYPED, _waiting_prompts().order_by("at")[:PROMPTS_AT_ONCE], _texts)
-
-
 def _texts(rows: QuerySet[Any]) -> list[tuple[int, str]]:
     return list(rows.values_list("pk", "text"))
-
-
-def _take_pastes() -> bool:
-    return _take(TextKind.PASTED, _waiting_pastes().order_by("prompt__at")[:PROMPTS_AT_ONCE], _pasted)
 
 
 def _pasted(rows: QuerySet[HistoryPrompt]) -> list[tuple[int, str]]:
@@ -223,15 +202,6 @@ def _pasted(rows: QuerySet[HistoryPrompt]) -> list[tuple[int, str]]:
 def pasted_text(pastes: Iterable[Mapping[str, Any]]) -> str:
     """The stored pasted texts of a prompt; long ones are stored by the agent and read only when shown."""
     return "\n".join(str(one.get("text", "")) for one in pastes).strip()
-
-
-def _take_instructions() -> bool:
-    rows = _waiting_instructions().order_by("changed_at")
-    return _take(TextKind.INSTRUCTION, rows[:VERSIONS_AT_ONCE], _texts)
-
-
-def _take_titles() -> bool:
-    return _take(TextKind.SESSION, _waiting_titles().order_by("touched_at")[:PROMPTS_AT_ONCE], _titles)
 
 
 def _titles(rows: QuerySet[Session]) -> list[tuple[int, str]]:
@@ -244,20 +214,36 @@ def _titles(rows: QuerySet[Session]) -> list[tuple[int, str]]:
     ]
 
 
-def _take(
-    kind: TextKind, waiting: QuerySet[Any], read: Callable[[QuerySet[Any]], list[tuple[int, str]]]
-) -> bool:
+class _Source(NamedTuple):
+    """What of a model is in the index, in which order it is added, and how it is read."""
+
+    kind: TextKind
+    order: str
+    read: Callable[[QuerySet[Any]], list[tuple[int, str]]]
+
+
+_SOURCES: Mapping[Any, _Source] = {
+    Session: _Source(TextKind.SESSION, "touched_at", _titles),
+    Prompt: _Source(TextKind.TYPED, "at", _texts),
+    HistoryPrompt: _Source(TextKind.PASTED, "prompt__at", _pasted),
+    InstructionText: _Source(TextKind.INSTRUCTION, "changed_at", _texts),
+}
+
+
+def _take(model: Any) -> bool:
     """As `_take_versions`, with redacting and folding before the transaction, to keep it short."""
+    kind, order, read = _SOURCES[model]
+    most = VERSIONS_AT_ONCE if kind is TextKind.INSTRUCTION else PROMPTS_AT_ONCE
     found: dict[int, tuple[str, str]] = {}
     room = CHARS_AT_ONCE
-    for key, text in read(waiting):
+    for key, text in read(_waiting(model).order_by(order)[:most]):
         found[key] = text, _without_secrets(text)
         room -= len(text)
         if room <= 0:
             break
     if found:
         with transaction.atomic():
-            rows = waiting.model.objects.filter(pk__in=list(found))
+            rows = model.objects.filter(pk__in=list(found))
             # What changed meanwhile waits again: a purge may have taken a secret out of it.
             same = [
                 key for key, text in read(rows.order_by("pk").select_for_update()) if text == found[key][0]
@@ -266,16 +252,6 @@ def _take(
             _keep(kind, [(key, text) for key, text in texts_of if text or kind is not TextKind.PASTED])
             rows.filter(pk__in=same).update(**_mark(kind, done=True))
     return bool(found)
-
-
-_WAITING = (_waiting_prompts, _waiting_pastes, _waiting_instructions)
-_TAKING = (_take_prompts, _take_pastes, _take_instructions)
-_OWNERS: Mapping[type[Model], TextKind] = {
-    Prompt: TextKind.TYPED,
-    HistoryPrompt: TextKind.PASTED,
-    InstructionText: TextKind.INSTRUCTION,
-    Session: TextKind.SESSION,
-}
 
 
 def _without_secrets(text: str) -> str:
