@@ -114,7 +114,7 @@ def _in_instructions(
     """Lines that repeat the project's instruction files, which every session loads."""
     if not subject.instructions:
         return
-    own = {*subject.before.values(), *subject.after.values()}  # which they may include
+    own = set(subject.before.values())  # which they may include
     told_by = ((path, text.encode("utf-8", "replace")) for path, text in subject.instructions.items())
     said = DirectoryStatements({path: content for path, content in told_by if content not in own})
     for line in lines:
@@ -208,9 +208,9 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
             CHECK, "no-index", "warn", f"There is no {memdir.INDEX_NAME} that can be read: an agent loads nothing from {plural(len(topics), 'memory', 'memories')}.",
             f"Write a {memdir.INDEX_NAME} with one short row for each.", about=memdir.INDEX_NAME,
         )  # fmt: skip
-    spelt = names.spellings(files)
+    spelt = {names.name_key(path): path for path in files}
     for path in sorted(listed.keys() - files.keys()):
-        there = names.twin(path, spelt)
+        there = spelt.get(names.name_key(path), "")
         listed[there] = listed[path]
         yield NewFinding(
             CHECK, "row-dangles", "warn", f"A row of {listed[path]} points to {path}, {f'but the memory is spelt {there}' if there else 'which is not there'}.",

@@ -189,6 +189,8 @@ def test_a_memory_that_the_instructions_include_does_not_repeat_itself():
         "user_a.md": b"- Run the linter before every commit\n- Write short lines in every file\n",
     }
     assert "in-instructions" not in codes(examine(between(files, after, instructions=said)))
+    copied = {"CLAUDE.md": "- Run the linter before every commit\n"}
+    assert "in-instructions" in codes(examine(between(FILES, files, instructions=copied))), "a new copy of it"
 
 
 def test_a_memory_that_leaves_the_index_is_told():
@@ -229,6 +231,10 @@ def test_a_row_that_spells_its_memory_in_another_way_is_not_to_be_removed():
         assert f"spelt {file}" in one(found, "row-dangles").message
         assert "Remove" not in one(found, "row-dangles").remedy
         assert "not-listed" not in codes(found)
+    index = "- [A](Team/gone.md) — a\n".encode()
+    found = findings.health({"MEMORY.md": index, "team/MEMORY.md": b"# Team\n", "team/kept.md": b"- text\n"})
+    assert "which is not there" in one(found, "row-dangles").message
+    assert "team/kept.md" in one(found, "not-listed").message
 
 
 def test_a_row_whose_memory_leaves_is_told():
