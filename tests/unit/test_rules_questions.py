@@ -463,13 +463,20 @@ def test_one_sentence_in_many_memories_is_one_question_that_names_five(tmp_path:
     assert asked.why == f"{names} and 11 more seem to say the same thing."
 
 
-@each(("one", "other"), [("prompt-v6.2", "prompt-v6.3.1"), ("phase_1_expansion", "phase_2_expansion")])
+@each(
+    ("one", "other", "asked"),
+    [
+        ("prompt-v6.2", "prompt-v6.3.1", False),
+        ("phase_1_expansion", "phase_2_expansion", False),
+        ("box-dev1", "box-dev2", True),  # machines
+    ],
+)
 def test_what_two_versions_of_one_file_both_say_is_not_asked_about(
-    tmp_path: Path, one: str, other: str
+    tmp_path: Path, one: str, other: str, asked: bool
 ) -> None:
     told = "Run `make check` before every push, because CI runs the same target."
     named = {f"{name}.md": memory(f"{told}\n\nThe box is {name}.\n") for name in (one, other)}
-    assert [each for each in dream(tmp_path, named).outcome.questions if each.kind == "same"] == []
+    assert any(each.kind == "same" for each in dream(tmp_path, named).outcome.questions) == asked
 
 
 NEEDS = "the northern crane needs lithium grease, copper brushes and a spare drum"

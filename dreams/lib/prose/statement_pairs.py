@@ -21,7 +21,7 @@ _DAY = re2.compile(
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
 )
 _TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a series
-_VERSION = re.compile(r"(?:v|phase[_-]?)\d[\d.]*(?=\D*$)")
+_VERSION = re.compile(r"(?<![A-Za-z])(?:v|phase[_-]?)\d[\d.]*(?=\D*$)")
 # List entries ("- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"), boxes, steps, and text below an entry.
 _ENTRY = re2.compile(
     r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*[-*+] +\[[ xX]\] |\s*\d+[.)] |\s+[-*+] "
