@@ -69,25 +69,6 @@ class HostNames(Values):
             yield choice
 
 
-class _Rows(ChangeList):
-    """Shows all rows for an invalid date, or a value that the database refuses, in the address, as Django does for other invalid
-    filters."""
-
-    def get_filters(self, request: HttpRequest) -> Any:
-        try:
-            return super().get_filters(request)
-        except (OverflowError, ValueError) as no_date:
-            raise IncorrectLookupParameters(no_date) from no_date
-
-    def get_results(self, request: HttpRequest) -> None:
-        try:
-            super().get_results(request)
-        except (DataError, OverflowError, TypeError) as no_value:
-            if not self.params:
-                raise
-            raise IncorrectLookupParameters(no_value) from no_value
-
-
 class BoundedList(ModelAdmin):
     """Bounded lists that do not count a large table twice. Fields of dollars are available as `<name>_shown`; `page` is the
     name of a row's page and the fields in its address."""
@@ -98,8 +79,14 @@ class BoundedList(ModelAdmin):
     list_max_show_all = PER_PAGE
     show_full_result_count = False
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return _Rows
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """Shows all rows for a value in the address that no row can have, as Django does for other invalid filters."""
+        try:
+            return super().get_changelist_instance(request)
+        except (DataError, OverflowError, TypeError, ValueError) as no_value:
+            if not request.GET:
+                raise
+            raise IncorrectLookupParameters(no_value) from no_value
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """One by one, so that the services check and log each."""
