@@ -283,15 +283,10 @@ def resolver(project: Project) -> Resolver:
 
 def _names(project: Project) -> dict[str, int]:
     """What links call the memories now. A name in frontmatter never hides another memory’s file of that name."""
-    rows = project.memories.filter(gone_at__isnull=True).order_by("path")
-    known = list(rows.values_list("path", "name", "pk")[:MOST_SIBLINGS])
-    found: dict[str, int] = {}
-    for key, pk in [
-        *((key, pk) for path, _, pk in known for key in _keys(path, "")),
-        *((key, pk) for path, name, pk in known for key in _keys(path, name)),
-    ]:
-        found.setdefault(key, pk)
-    return found
+    rows = project.memories.filter(gone_at__isnull=True).order_by("path").values_list("path", "name", "pk")
+    known = list(rows[:MOST_SIBLINGS])[::-1]  # the first of a name stays
+    by_name = {key: pk for path, name, pk in known for key in _keys(path, name)}
+    return by_name | {key: pk for path, _, pk in known for key in _keys(path, "")}
 
 
 def _keys(path: str, name: str) -> list[str]:
