@@ -225,11 +225,8 @@ def _passed_over(place: KnownProject, tally: Tally) -> Iterator[None]:
         log.warning(
             "memories of %s: %s", place.project.memory_dir, error, exc_info=not isinstance(error, OSError)
         )
-        tally.skip(place.project.memory_dir, f"its memories could not be read: {_one_line(error)}")
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
+        said = text.one_line(str(error))[:200] or type(error).__name__
+        tally.skip(place.project.memory_dir, f"its memories could not be read: {said}")
 
 
 def _is_topic(entry: FoundMemory) -> bool:

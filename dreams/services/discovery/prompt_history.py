@@ -4,7 +4,7 @@ Such a session's row is marked as gone from the start: it is listed and searched
 transcript reappears, the transcript's prompts replace these.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
@@ -149,15 +149,11 @@ class _Batch:
     def write(self, entries: list[PromptEntry]) -> int:
         """Returns how many belong to no known project."""
         placed = [(entry, pk) for entry in entries if (pk := self.places.project(entry.project)) is not None]
-        told = self._with_transcript({entry.session_id for entry, _ in placed if entry.session_id})
+        told = _with_transcript({entry.session_id for entry, _ in placed if entry.session_id}, self.host)
         wanted = [(e, pk) for e, pk in placed if e.session_id not in told and not self._is_doubled(e)]
         if wanted:
             self._put(wanted)
         return sum(not is_own(entry.project) for entry in entries) - len(placed)
-
-    def _with_transcript(self, ids: set[str]) -> set[str]:
-        known = Session.objects.filter(session_id__in=ids, project__host=self.host, files__kind=_MAIN)
-        return set(known.values_list("session_id", flat=True))
 
     def _is_doubled(self, entry: PromptEntry) -> bool:
         """For an entry without a session id, only its text can show this."""
@@ -179,6 +175,11 @@ class _Batch:
         told = [_history_row(cast(int, row[0]), entry) for row, (_, entry) in zip(typed, owned, strict=True)]
         HistoryPrompt.objects.bulk_create(told, ignore_conflicts=True)
         _sum_up({session for session, _ in owned})
+
+
+def _with_transcript(ids: Set[str], host: str) -> set[str]:
+    known = Session.objects.filter(session_id__in=ids, project__host=host, files__kind=_MAIN)
+    return set(known.values_list("session_id", flat=True))
 
 
 def _typed(entry: PromptEntry, root: str) -> Typed:
@@ -228,9 +229,7 @@ def _leave_to_transcripts(host: str) -> None:
     # In steps that use an index: in one query, PostgreSQL compares all rows with all until it has statistics of new ones.
     kept = Session.objects.filter(project__host=host, prompts__history__isnull=False).order_by()
     names = dict(kept.values_list("pk", "session_id").distinct())
-    ids = set(names.values())
-    transcripts = Session.objects.filter(project__host=host, session_id__in=ids, files__kind=_MAIN)
-    told = set(transcripts.values_list("session_id", flat=True))
+    told = _with_transcript(set(names.values()), host)
     doubled = [session for session, name in names.items() if name in told]
     prompts = Prompt.objects.filter(session__in=doubled, history__isnull=False)
     left = list(prompts.values_list("pk", "session_id"))

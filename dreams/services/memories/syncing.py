@@ -353,12 +353,11 @@ def add_versions(rows: Iterable[Memory], cause: Cause, now: dt.datetime, *, firs
 
 
 def _save_as_newest(made: Sequence[Version], *, is_first: bool = False) -> None:
-    for some in database.in_parts(made, ROWS_AT_ONCE):
-        known = Version.objects.filter(memory__in=[] if is_first else [one.memory_id for one in some])
-        last = dict(known.order_by().values_list("memory").annotate(Max("number")))
-        for one in some:
-            one.number = last.get(one.memory_id, 0) + 1
-        Version.objects.bulk_create(some)
+    known = Version.objects.filter(memory__in=[] if is_first else [one.memory_id for one in made])
+    last = dict(known.order_by().values_list("memory").annotate(Max("number")))
+    for one in made:
+        one.number = last.get(one.memory_id, 0) + 1
+    Version.objects.bulk_create(made, batch_size=ROWS_AT_ONCE)
 
 
 def _take_numbers(row: Memory, file: workspace.SnapshotFile) -> None:

@@ -314,10 +314,8 @@ def turned_down(proposal: Proposal) -> None:
     not who submits."""
     fit = Decision.objects.filter(proposal=proposal, verdict__in=_AGAINST, is_routine=True)
     hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=_AGAINST, operation__decisions__in=fit)
-    hunks = (
-        hunks.filter(operation__kind__in=ROUTINE_KINDS).exclude(operation__maker="").order_by("decided_at")
-    )
-    rows = hunks.values_list("operation__kind", "operation__maker", "decided_by")
+    earned = hunks.filter(operation__kind__in=ROUTINE_KINDS).exclude(operation__maker="")
+    rows = earned.order_by("decided_at").values_list("operation__kind", "operation__maker", "decided_by")
     why = f"A change of {proposal.public_id} {REFUSED}"
     for (kind, maker), who in {(kind, maker): who for kind, maker, who in rows}.items():
         _start_anew(kind, maker, "policy.ended", why, who, by_itself=True)

@@ -53,7 +53,7 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
-from dreams.services import blobs, database, hosts
+from dreams.services import blobs, hosts
 from dreams.services.memories import time_travel
 from dreams.services.search import index
 
@@ -161,9 +161,8 @@ def _forget_findings(project: Project, replaced: Collection[str], values: Mappin
     columns = ("files__base_sha", "files__new_sha", "files__rebased_from", "files__hunks__edited_sha")
     named = {
         pk
-        for some in database.in_parts(sorted(replaced), ROWS_AT_ONCE)
         for column in columns
-        for pk in proposals.filter(**{f"{column}__in": some}).values_list("pk", flat=True)
+        for pk in proposals.filter(**{f"{column}__in": replaced}).values_list("pk", flat=True)
     }
     rows = Finding.objects.filter(proposal__project=project)
     told = ("message", "remedy", "message_parts")

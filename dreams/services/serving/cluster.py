@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from multiprocessing.context import ForkContext, ForkProcess
 from pathlib import Path
 from types import FrameType
@@ -224,7 +225,7 @@ class _ClusterRun:
             signal.signal(number, self._tell)
         cluster.start()
         # After the queue's processes were forked: none of them has a copy of its thread.
-        watcher = watching.Watcher(_look_early)
+        watcher = watching.Watcher(partial(hosts.enqueue, "look", name="look"))
         watcher.start()
         code = 0
         while not self._over():
@@ -284,10 +285,6 @@ def _end_with_parent(parent: int) -> None:
     select.select([parent], [], [])
     time.sleep(ORPHAN_SECONDS)
     os.killpg(os.getpgid(0), signal.SIGKILL)
-
-
-def _look_early(folders: list[str]) -> None:
-    hosts.enqueue("look", folders, name="look")
 
 
 def begin() -> None:
