@@ -18,13 +18,18 @@ from dreams.web.htmx import Request, SeeOther, go
 
 
 def asked(
-    request: Request, project: Project, new_request: Callable[[], NewRequest], back: HttpResponse
+    request: Request,
+    project: Project,
+    new_request: Callable[[], NewRequest],
+    back: HttpResponse | None = None,
 ) -> HttpResponse | None:
-    """Asks the host that has the project's files and returns `back`; None if that is this host.
+    """Asks the host that has the project's files and returns `back`, or the project's page; None if that is this host.
 
     Raises ReviewRefused if the request is not possible, project_lock.ProjectElsewhere if that host takes no requests.
     """
-    return ask(request, new_request(), back) if host_requests.is_elsewhere(project) else None
+    if not host_requests.is_elsewhere(project):
+        return None
+    return ask(request, new_request(), back or go(request, "project", pk=project.pk))
 
 
 def ask(request: Request, new_request: NewRequest, back: HttpResponse) -> HttpResponse:

@@ -132,9 +132,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
         raise Http404(engine)
     forced, logs = (request.POST.get(name) == "1" for name in ("forced", "logs"))
     given = {"engine": engine, "forced": forced, "logs": logs}
-    if waits := asked(
-        request, found, lambda: NewRequest(Deed.DREAM, found, given), go(request, "project", pk=pk)
-    ):
+    if waits := asked(request, found, lambda: NewRequest(Deed.DREAM, found, given)):
         return waits
     try:
         run = scheduler.dream_now(found, engine=engine, forced=forced, logs=logs, actor=actor(request))
@@ -316,8 +314,7 @@ def _secrets_page(request: Request, project: Project, refused: str = "") -> Http
 def redact(request: Request, pk: int) -> HttpResponse:
     """Proposes to remove every secret from the current memories; the review shows the changes."""
     project = get_object_or_404(Project, pk=pk)
-    waits = asked(request, project, lambda: NewRequest(Deed.REDACT, project), go(request, "project", pk=pk))
-    if waits:
+    if waits := asked(request, project, lambda: NewRequest(Deed.REDACT, project)):
         return waits
     try:
         made = secret_purge.propose(project, Actor(actor(request)))
@@ -337,10 +334,7 @@ def purge(request: Request, pk: int) -> HttpResponse:
     if not wanted:
         return _secrets_page(request, project, "Nothing was purged: tick what to purge.")
     try:
-        waits = asked(
-            request, project, lambda: to_purge(project, wanted, reason), go(request, "project", pk=pk)
-        )
-        if waits:
+        if waits := asked(request, project, lambda: to_purge(project, wanted, reason)):
             return waits
         done = secret_purge.purge(project, wanted, Actor(actor(request)), reason=reason)
     except Refusal as refused:

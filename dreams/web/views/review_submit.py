@@ -149,14 +149,9 @@ def second(request: Request, proposal: Proposal) -> HttpResponse:
 
 def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpResponse:
     """Writes, and redirects to what prevents it, or to the next waiting item if requested."""
+    new_request = partial(host_requests.to_apply, proposal, rebased=rebased)
     try:
-        waits = asked(
-            request,
-            proposal.project,
-            partial(host_requests.to_apply, proposal, rebased=rebased),
-            SeeOther(address(proposal)),
-        )
-        if waits:
+        if waits := asked(request, proposal.project, new_request, SeeOther(address(proposal))):
             return waits
         report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
     except BlockingFinding as found:

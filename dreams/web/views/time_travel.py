@@ -116,7 +116,7 @@ def propose(request: Request, pk: int) -> HttpResponse:
     paths = [path] if path else []
     new_request = partial(host_requests.to_propose_moment, project, when, paths, reason)
     try:
-        if waits := asked(request, project, new_request, go(request, "project", pk=pk)):
+        if waits := asked(request, project, new_request):
             return waits
         made = hand_edits.propose_moment(project, when, Actor(actor(request)), paths, reason=reason)
     except Refusal as refused:
