@@ -203,9 +203,8 @@ def _cut(text: str, room: int) -> str:
             break
         kept.append(line)
     if not kept and text:
-        return text[
-            : max(0, room + _size(text.splitlines(keepends=True)[0])) // 6
-        ]  # a character has at most six bytes
+        # A character has at most six bytes
+        return text[: max(0, room + _size(text.splitlines(keepends=True)[0])) // 6]
     return "".join(kept)
 
 

@@ -54,9 +54,8 @@ def report_words(result: dict[str, Any] | Any) -> list[str]:
     lines = [f"{'wrote' if w['sha256'] else 'removed':<8} {w['path']}" for w in result["applied"]]
     lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]
     whys = {w["path"]: w["why"].removeprefix("conflict: ") for w in result["conflicts"]}
-    lines += [
-        f"conflict {path}: {why}" for path, why in whys.items() if why != GONE
-    ]  # which the refusal says
+    # The refusal names those that are gone
+    lines += [f"conflict {path}: {why}" for path, why in whys.items() if why != GONE]
     lines += [f"left     {path}" for path in result["untouched"]]
     # The refusal reports the failure.
     said = [in_one_line(line) for line in (*lines, *result["said"])]

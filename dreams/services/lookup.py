@@ -83,9 +83,8 @@ def session(name: str) -> Session:
 
 def _near(name: str) -> str:
     slugs = Project.objects.filter(host=host(), gone_at__isnull=True).values_list("slug", flat=True)[:2000]
-    having = [
-        slug for slug in slugs if name and name.lower() in slug.lower()
-    ]  # people mostly type the end of a long slug
+    # People mostly type the end of a long slug
+    having = [slug for slug in slugs if name and name.lower() in slug.lower()]
     near = list(dict.fromkeys([*having[:3], *difflib.get_close_matches(name, slugs, n=3)]))[:3]
     return f" Near it: {', '.join(near)}." if near else ""
 

@@ -145,9 +145,8 @@ def _per_line(
     lines: Sequence[str], spans: Sequence[CharacterSpan]
 ) -> Iterable[tuple[str, tuple[CharacterSpan, ...]]]:
     """Each line with the part of the spans that lies in its text."""
-    if not spans or (
-        len(lines) == 1 and spans[-1].end < len(lines[0]) - 1
-    ):  # most hunks have one changed line
+    # Most hunks have one changed line
+    if not spans or (len(lines) == 1 and spans[-1].end < len(lines[0]) - 1):
         return zip(lines, repeat(tuple(spans)), strict=False)
     return _clipped_per_line(lines, spans)
 

@@ -54,9 +54,8 @@ def _converted(text: str, resolve: Resolver | None) -> str | None:
 def main() -> None:
     signal.signal(signal.SIGPROF, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes our input
-    with suppress(
-        OSError, ValueError
-    ):  # macOS refuses this limit: more is mapped at each start; the time limit remains
+    # macOS refuses this limit: more is mapped at each start; the time limit remains
+    with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     _send({"ready": True})
     for line in sys.stdin:

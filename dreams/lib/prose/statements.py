@@ -272,9 +272,8 @@ class _Builder:
         known = lexicon.SYNONYMS.get(word, word)
         self.raw.add(word)
         self._put(known, 2.0, clause, anchor=True)
-        if re.fullmatch(
-            r"[A-Z][a-z]+[A-Za-z]*|[A-Z]{2,}s?", text
-        ):  # GitHub, PostgreSQL: a name as people write it
+        # GitHub, PostgreSQL: a name as people write it
+        if re.fullmatch(r"[A-Z][a-z]+[A-Za-z]*|[A-Z]{2,}s?", text):
             self.names.add((clause, known))
         elif known == word:
             self.codes.add(known)

@@ -39,9 +39,8 @@ class HandEdit:
     kind: OperationKind
     reason: str
     after: Mapping[str, bytes | None]
-    before: Mapping[str, bytes | None] = field(
-        default_factory=dict
-    )  # the texts that a person saw, to detect later changes
+    # The texts that a person saw, to detect later changes
+    before: Mapping[str, bytes | None] = field(default_factory=dict)
     apart: bool = False  # each file is a separate decision
     citations: tuple[Citation, ...] = ()
     moved_to: Project | None = None  # has the removed lines; then the reason is also that of the ledger

@@ -61,9 +61,8 @@ def rebase(file: FileChange, now: bytes | None) -> Outcome:
 
 def _rebase_locked(file: FileChange, now: bytes | None, sha: str) -> Outcome:
     if sha == file.base_sha and not _is_of_an_undo(file):
-        if (
-            file.conflict
-        ):  # the file is back to its base, for example because its directory was away for a while
+        # The file is back to its base, for example because its directory was away for a while
+        if file.conflict:
             file.conflict = None
             file.save(update_fields=["conflict"])
         return "same"

@@ -269,9 +269,8 @@ def _lacking(rows: Mapping[int, Proposal], files: Sequence[FileChange]) -> list[
     for file in files:
         of = rows[file.proposal_id]
         is_undo = of.origin == Proposal.Origin.ROLLBACK
-        is_worded = file.is_worded or file.path in of.undo_asked.get(
-            "worded", ()
-        )  # by a host with an older version
+        # The second is of a host with an older version
+        is_worded = file.is_worded or file.path in of.undo_asked.get("worded", ())
         has_words = is_worded or any(hunk.verdict == Hunk.Verdict.EDITED for hunk in found[file.pk])
         for hunk in found[file.pk] if has_words or not is_undo else ():
             hunk.file = file

@@ -33,9 +33,8 @@ class Many:
 
     @classmethod
     def of(cls, projects: Sequence[Project]) -> "Many":
-        holds = {
-            row.project_id: row for row in LockHold.objects.filter(project__host=hosts.host())
-        }  # a few at most
+        # A few at most
+        holds = {row.project_id: row for row in LockHold.objects.filter(project__host=hosts.host())}
         dreamt = [project for project in projects if project.inputs_hash]
         return cls(holds, dream_inputs.fingerprints(dreamt) if dreamt else {})
 

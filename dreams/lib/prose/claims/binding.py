@@ -53,9 +53,8 @@ class Binding:
     here: Shares  # the rest of the claim around the anchor
     anywhere: float  # the rest of the claim in the best line anywhere
     near: float  # how near the rest is to it in one unit
-    slot: tuple[
-        float, float
-    ]  # for a number: the best unit with it beside the same word, and with another number there
+    # For a number: the best unit with it beside the same word, and with another number there
+    slot: tuple[float, float]
     crowd: float  # its rank among the names with as much context
     agree: int  # the most terms of the rest within one line of each other
     known: int

@@ -133,9 +133,8 @@ def _denies(source: str, text: str) -> bool:
         return False
     said = pieces(text)
     for denial in denials(source):
-        found = together(said, denial.scope[:2]) or together(
-            said, denial.scope[1::-1]
-        )  # "do not mock the clock"
+        # "do not mock the clock"
+        found = together(said, denial.scope[:2]) or together(said, denial.scope[1::-1])
         is_contrast = denial.word == "not" and _CONTRAST.search(source[: denial.start])
         apart = pieces(source[: denial.start])[-1:] if is_contrast else ()
         if found and not any(p.terms == q.terms and p.start < found[0].start for p in said for q in apart):

@@ -203,9 +203,8 @@ def texts(journal_dir: str | os.PathLike[str], plan_ids: Collection[str]) -> Ite
     with locked(journal_dir) as where:
         for path in attempts(where):
             is_wanted = path.name.rpartition(".")[0] in plan_ids
-            if (
-                is_wanted and is_there(path / "end.json") and is_there(path / "blobs")
-            ):  # a disk may have lost it
+            # A disk may have lost the texts
+            if is_wanted and is_there(path / "end.json") and is_there(path / "blobs"):
                 with Journal(System(), path) as journal:
                     for name in sorted(blob.name for blob in (path / "blobs").iterdir()):
                         with suppress(SafeFsError, JournalDamaged):
