@@ -146,7 +146,6 @@ def _compare_page(
         "options": pages.with_picked(options, [shown["new"], shown["old"]]),
         "shown": shown,
         "is_bare": is_bare,
-        "can_restore": restored is not None,
         "restored": restored,
         "refused": refused,
     }
@@ -235,7 +234,6 @@ def _edit_page(
         "project": found.project,
         "typed": typed,
         "base_sha": base,
-        "now_sha": found.sha256,
         "stale": stale,
         "refused": refused,
         "sight": sight,

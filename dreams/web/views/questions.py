@@ -206,8 +206,7 @@ def _inbox(request: Request, found: Question) -> dict[str, object]:
         "items": [
             one for one in items if one.key == waiting.QUESTIONS_KEY or one.project_pk == found.project_id
         ],
-        "none_left": waiting.QUESTIONS_KEY in shown
-        and all(one.key != waiting.QUESTIONS_KEY for one in items),
+        "none_left": waiting.QUESTIONS_KEY in {*shown}.difference(listed.keys),
     }
 
 
