@@ -177,8 +177,8 @@ def why_away(error: BaseException) -> str:
 
 
 def in_parts(rows: Sequence[Row], most: int, doing: str = "") -> Iterator[Sequence[Row]]:
-    """`rows` in parts: queries take a limited number of values, and large transactions block SQLite's only writer. `doing`
-    names long work that may be stopped before each part."""
+    """`rows` in parts: large transactions block SQLite's only writer. `doing` names long work that may be stopped before each
+    part."""
     for start in range(0, len(rows), most):
         if doing:
             progress.step(doing, start, len(rows))

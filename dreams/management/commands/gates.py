@@ -9,14 +9,12 @@ from django.utils import timezone
 from dreams.lib import stopwatch
 from dreams.management import base, named
 from dreams.models import Project
-from dreams.services import database, discovery, dreaming, lookup
+from dreams.services import discovery, dreaming, lookup
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream
 
 ALL_AWAY = "All known projects are gone or not watched."
-#: The number of projects that are read together.
-AT_ONCE = 2_000
 #: Fields that no gate needs; dates above all are slow to read.
 UNASKED = (
     *("kind", "scope", "agent_name", "trusted", "secret_in_path", "history_key", "first_seen_at"),
@@ -45,7 +43,7 @@ class Command(base.Command):
                 chosen = [lookup.project(options["project"])]
             else:
                 chosen = list(Project.objects.filter(host=host(), gone_at__isnull=True).defer(*UNASKED))
-            judged = [judged for some in database.in_parts(chosen, AT_ONCE) for judged in _judged(some, now)]
+            judged = list(_judged(chosen, now))
             ms_by = watch.ms()
         found = {"projects": judged, "ms": sum(ms_by.values()), "ms_by": ms_by}
         return found | {"totals": discovery.totals(host())} if options["json"] else found
