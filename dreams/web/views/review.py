@@ -256,16 +256,10 @@ def one_file(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> Ht
     shown = {one.pk for one in window(here).decisions if one.file_id == asked.file}
     part = here if shown else passing(loaded, asked)
     pks = shown or {one.pk for one in window(part).decisions}
-    [card] = [
-        card
-        for card in pages.some_cards(part, pks, {asked.file or 0}, asked.view)
-        if asked.file in {row.pk for row in _rows_of(loaded, card.pk)}
-    ]
+    renamed = loaded.old_names.get(asked.file or 0)
+    pk = renamed.pk if renamed else asked.file
+    [card] = [one for one in pages.some_cards(part, pks, {asked.file or 0}, asked.view) if one.pk == pk]
     return fragment(request, "dreams/_review_file.html", loaded, {"file": card})
-
-
-def _rows_of(loaded: LoadedProposal, pk: int) -> list[FileChange]:
-    return next(loaded.parts_of(file) for file in loaded.shown_files if file.pk == pk)
 
 
 def changed_file(request: Request, loaded: LoadedProposal, file: FileChange) -> HttpResponse:
