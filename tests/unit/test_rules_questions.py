@@ -500,6 +500,12 @@ def test_a_fuller_statement_takes_the_place_of_none_with_a_label_that_it_lacks(t
     assert "**Missed:**" in after and "`crane.ini` sets its speed" in after
 
 
+def test_a_fuller_statement_takes_the_place_of_one_in_other_words(tmp_path: Path) -> None:
+    fuller = f"For a rebuild {NEEDS}; `crane.ini` sets its speed."
+    after = merged(tmp_path, f"{NEEDS.replace('needs', 'is serviced with')}.", fuller)
+    assert after["a.md"].count("lithium") == 1 and fuller in after["a.md"]
+
+
 def test_what_a_merge_moves_keeps_its_lines(tmp_path: Path) -> None:
     other = f"For a rebuild {NEEDS};\n`crane.ini` sets its speed,\nas it is."
     after = "".join(merged(tmp_path, f"At berth six {NEEDS}.", other).values())

@@ -499,3 +499,7 @@ def test_a_part_of_a_past_number_is_not_told_past(value: str, said: str, past: b
 def test_a_comma_in_code_ends_no_clause_so_that_marks_alone_say_no_more():
     told = "`Lens` / `Prism` takes two functions: `from_view(get, set)`, `.view(s)`, `.over(s, f)`"
     assert not says_more(told, told.replace("`Lens` / `Prism`", "**`Lens` / `Prism`**"))
+    assert not says_more(
+        "The queue is drained at night, `drainctl --all` empties it",
+        "`drainctl --all` drains the queue at night",
+    ), "the code is a part of its clause"

@@ -115,7 +115,7 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
 
 
 CLAUSE = re.compile(r"[,;:.](?=\s)|\sand\s")
-_CODE = re.compile(r"`[^`\n]*`")  # a comma in it ends no clause
+_CLAUSES = re.compile(rf"(?:`[^`\n]*`|(?!{CLAUSE.pattern}).)+", re.DOTALL)  # a comma in code ends none
 
 
 def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
@@ -126,7 +126,7 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
     said, held = read(text), read(known)
     if missing(said, held) or said.environments - held.environments:
         return True
-    own = (read(part).terms for part in CLAUSE.split(_CODE.sub(" ", text)))
+    own = (read(part).terms for part in _CLAUSES.findall(text))
     of_its_own = any(
         max(terms.values(), default=0) >= TELLING and not _common(terms, held.terms) for terms in own
     )

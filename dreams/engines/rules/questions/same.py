@@ -18,7 +18,7 @@ from dreams.engines.rules.notes.bodies import (
 )
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
-from dreams.engines.rules.notes.wording import begins_with_a_label
+from dreams.engines.rules.notes.wording import begins_with_a_label, label_of
 from dreams.engines.rules.questions.families import Inputs, leaves_entries
 from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import KEEP, Citation, Fate, Option, Place, Question
@@ -35,7 +35,6 @@ MOST_WORDS = 12  # of a subject
 MANY = 3  # facts in both of two files, which become one question; chosen
 # Share of a statement's weight that may be paraphrase if the values are the same.
 MOST_REWORDED = 0.7
-MOST_LOST = 0.1  # share of the weight of a statement that a fuller one may lack to take its place
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not merged into another
 
 
@@ -199,7 +198,8 @@ def _fullest(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText]) -> Pla
         if len(each.text) >= len(keep.text)
         and "\n" not in each.raw.strip()  # its lines would become one
         and says_more(each.text, keep.text)
-        and not says_more(keep.text, each.text, MOST_LOST)
+        and not says_more(keep.text, each.text)
+        and label_of(keep.text) == label_of(each.text)
     ]
     if not fuller:
         return keep
