@@ -210,8 +210,8 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
         )  # fmt: skip
     spelt = {names.name_key(path): path for path in files}
     for path in sorted(listed.keys() - files.keys()):
-        there = spelt.get(names.name_key(path), "")
-        listed[there] = listed[path]
+        if there := spelt.get(names.name_key(path), ""):
+            listed[there] = listed[path]
         yield NewFinding(
             CHECK, "row-dangles", "warn", f"A row of {listed[path]} points to {path}, {f'but the memory is spelt {there}' if there else 'which is not there'}.",
             "Spell the row as the memory: not every system ignores the difference." if there else "Remove the row, or restore the memory.", listed[path], about=path,

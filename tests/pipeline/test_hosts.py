@@ -180,9 +180,7 @@ def test_what_was_seen_and_paid_under_the_new_name_stays_after_the_former_one_is
     assert _texts(old, "feedback_testing.md") == [world.TESTING, "", "Two.\n", "Three.\n", ""]
     assert _texts(old, "MEMORY.md") == [world.INDEX]
     assert ModelRequest.objects.get().project == old
-    with syncing.open_history(old) as store:
-        now = store.tree_at(store.log(1)[0].id)
-    assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+    _assert_history_is_as_rows(old)
 
 
 def test_what_changes_or_goes_between_the_last_look_and_an_adoption_leaves_what_was_seen(
@@ -203,9 +201,7 @@ def test_what_changes_or_goes_between_the_last_look_and_an_adoption_leaves_what_
     assert _texts(old, "project_deploy.md") == [world.DEPLOY, "First.\n", "Two.\n", world.DEPLOY]
     assert _texts(old, "new.md") == ["First.\n", "Two.\n", ""]
     assert _texts(old, "feedback_testing.md") == [world.TESTING, "First.\n", "Two.\n", ""]
-    with syncing.open_history(old) as store:
-        now = store.tree_at(store.log(1)[0].id)
-    assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+    _assert_history_is_as_rows(old)
 
 
 def test_a_second_change_between_an_adoption_and_the_next_look_leaves_the_first_one(
@@ -231,8 +227,7 @@ def test_a_second_change_between_an_adoption_and_the_next_look_leaves_the_first_
     assert not old.memories.filter(gone_at=None, inode=0).exists()
     with syncing.open_history(old) as store:
         assert len(store.log(9)) == 2
-        now = store.tree_at(store.log(1)[0].id)
-    assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+    _assert_history_is_as_rows(old)
 
 
 def test_what_is_as_the_last_look_left_it_is_in_the_history_after_an_adoption(
@@ -269,6 +264,12 @@ def test_a_purge_takes_a_secret_also_from_the_history_that_an_adoption_left(
     for store in kept.values():
         with store:
             assert not any(token.encode() in store.read(sha) for sha in store.texts())
+
+
+def _assert_history_is_as_rows(project: Project) -> None:
+    with syncing.open_history(project) as store:
+        now = store.tree_at(store.log(1)[0].id)
+    assert now == dict(project.memories.filter(gone_at=None).values_list("path", "sha256"))
 
 
 def _of_a_former_name(tmp_path: Path, settings: SettingsWrapper) -> Project:

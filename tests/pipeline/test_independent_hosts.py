@@ -145,25 +145,35 @@ def test_a_purge_that_was_cut_off_is_finished_by_the_host_with_the_history(
         assert secret_purge.resume() == ["Finished a purge of 0 texts."]
 
 
-@pytest.mark.not_on_postgresql
-def test_a_purge_that_waits_for_a_journal_is_not_called_finished_by_a_host_without_it(
-    two: TwoHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its history is rewritten, so no host is left to be told by that."""
-    token = "ghp_" + "q7Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoM"
+def _purge_that_waits(
+    two: TwoHosts, root: Path, monkeypatch: pytest.MonkeyPatch, *, is_lost: bool = False
+) -> Project:
+    """A project of the other host, which began a purge that waits for the journal, and for the history if that is lost."""
 
     def busy(*_: object) -> None:
         raise journal.JournalBusy("another process is writing memory files")
 
-    project = world.make_project(tmp_path / "root", {"notes.md": f"It is {token}.\n"})
+    token = "ghp_" + "q7Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoM"
+    project = world.make_project(root, {"notes.md": f"It is {token}.\n"})
     two.give(project)
     with two.there():
         world.put(world.folder(project) / "notes.md", "It is gone.\n")
         syncing.refresh(project)
         [leak] = secret_purge.find_secrets(project).found
+        if is_lost:
+            shutil.rmtree(syncing.history_path(project))
         with monkeypatch.context() as patched:
             patched.setattr(journal, "forget_texts", busy)
             assert secret_purge.purge(project, [leak.id], world.ME).waits
+    return project
+
+
+@pytest.mark.not_on_postgresql
+def test_a_purge_that_waits_for_a_journal_is_not_called_finished_by_a_host_without_it(
+    two: TwoHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its history is rewritten, so no host is left to be told by that."""
+    _purge_that_waits(two, tmp_path / "root", monkeypatch)
     assert Purge.objects.get().histories == []
     assert secret_purge.resume() == []
     assert Purge.objects.get().done_at is None
@@ -177,22 +187,7 @@ def test_an_unfinished_purge_of_a_deleted_project_is_finished_by_the_host_that_b
     two: TwoHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_lost: bool
 ) -> None:
     """Where its history is lost, no file shows whose it was; where that is rewritten, none is looked for."""
-    token = "ghp_" + "q7Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoM"
-
-    def busy(*_: object) -> None:
-        raise journal.JournalBusy("another process is writing memory files")
-
-    project = world.make_project(tmp_path / "root", {"notes.md": f"It is {token}.\n"})
-    two.give(project)
-    with two.there():
-        world.put(world.folder(project) / "notes.md", "It is gone.\n")
-        syncing.refresh(project)
-        [leak] = secret_purge.find_secrets(project).found
-        if is_lost:
-            shutil.rmtree(syncing.history_path(project))
-        with monkeypatch.context() as patched:
-            patched.setattr(journal, "forget_texts", busy)
-            assert secret_purge.purge(project, [leak.id], world.ME).waits
+    project = _purge_that_waits(two, tmp_path / "root", monkeypatch, is_lost=is_lost)
     project.delete()
     assert bool(Purge.objects.get().histories) == is_lost
     assert secret_purge.resume() == [] and Purge.objects.get().done_at is None

@@ -45,15 +45,13 @@ def safely(name: str, check: Callable[[], Check]) -> Check:
 
 def _unanswered(name: str, error: DatabaseError) -> Check:
     """The check of the database says what to do; the others refer to it."""
-    said, remedy = f"The database does not answer: {error}", "See Database."
+    said, remedy = f"The database does not answer: {error}", f"Check the disk of {settings.DATA_DIR}."
     if name != "Database":
-        pass
+        remedy = "See Database."
     elif database.is_away(error):
         said, remedy = database.why_away(error), "Start it, or correct DATABASE_URL."
     elif database.is_full(error):
         said, remedy = database.why_full(error), "Make room on that disk."
     elif database.is_damaged(error):
         remedy = database.why_damaged(error)
-    else:
-        remedy = f"Check the disk of {settings.DATA_DIR}."
     return Check(name, "bad", said, remedy=remedy)
