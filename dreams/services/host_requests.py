@@ -229,9 +229,9 @@ def to_edit(memory: Memory, content: str, base_sha: str, reason: str = "") -> Ne
     return NewRequest(Deed.EDIT, memory.project, given, {memory.path: base_sha})
 
 
-def to_forget(memory: Memory, reason: str = "") -> NewRequest:
+def to_forget(memory: Memory, base_sha: str, reason: str = "") -> NewRequest:
     given = {"memory": memory.pk, "reason": bare(reason)}
-    return NewRequest(Deed.FORGET, memory.project, given, {memory.path: memory.sha256})
+    return NewRequest(Deed.FORGET, memory.project, given, {memory.path: base_sha})
 
 
 def to_restore(project: Project, path: str, sha: str, reason: str = "") -> NewRequest:

@@ -10,6 +10,8 @@ from django.utils.cache import patch_vary_headers
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
+MOST_BACK = 2_048  # characters, of which each may become three; browsers and proxies take 8,000 of an address
+
 
 class Request(HttpRequest):
     """The type of a request after HtmxMiddleware, for annotations in views."""
@@ -58,6 +60,6 @@ def go(request: HttpRequest, to: Any, *args: Any, **kwargs: Any) -> HttpResponse
 
 
 def login_page(back: str) -> str:
-    """The address of the login page, which redirects to `back` afterwards."""
+    """The address of the login page, which redirects to `back` afterwards, or to the inbox if no address has room for it."""
     page = resolve_url("login")
-    return page if back in ("", "/") else f"{page}?{urlencode({'next': back})}"
+    return page if back in ("", "/") or len(back) > MOST_BACK else f"{page}?{urlencode({'next': back})}"

@@ -97,7 +97,7 @@ def test_asking_writes_nothing_and_makes_no_task(approved: Proposal) -> None:
 
 def test_a_reason_and_a_result_that_no_database_holds_are_stored_without_it(approved: Proposal) -> None:
     """As a terminal in Latin-1 types one, and a folder with such a name gives the other."""
-    asked = host_requests.ask(host_requests.to_forget(_memory(approved), "caf\udce9"), world.ME)
+    asked = host_requests.ask(host_requests.to_forget(_memory(approved), "", "caf\udce9"), world.ME)
     assert asked.given["reason"] == "caf\ufffd"
     assert host_requests.close(asked, State.REFUSED, "No folder caf\udce9.", was=State.WAITING)
     asked.refresh_from_db()
@@ -260,7 +260,7 @@ def test_an_apply_that_was_cut_off_is_finished_by_the_next_worker(approved: Prop
 
 def test_what_is_no_apply_and_was_cut_off_is_asked_anew(approved: Proposal, two: TwoHosts) -> None:
     memory = _memory(approved)
-    asked = host_requests.ask(host_requests.to_forget(memory), world.ME)
+    asked = host_requests.ask(host_requests.to_forget(memory, memory.sha256), world.ME)
     with two.there():
         host_request_worker.take()
         HostRequest.objects.update(worker_pid=2**22 - 1, worker_started=1.0, attempts=1)
@@ -281,7 +281,7 @@ def test_a_task_that_was_lost_is_handed_out_again(approved: Proposal, two: TwoHo
 
 WRITES: dict[str, Callable[[Proposal], NewRequest]] = {
     "edit": lambda made: host_requests.to_edit(_memory(made), "Other.\n", _memory(made).sha256, "Better"),
-    "forget": lambda made: host_requests.to_forget(_memory(made)),
+    "forget": lambda made: host_requests.to_forget(_memory(made), _memory(made).sha256),
     "restore": lambda made: host_requests.to_restore(
         made.project, "feedback_testing.md", _memory(made).versions.earliest("pk").sha256
     ),

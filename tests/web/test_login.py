@@ -32,6 +32,12 @@ def test_a_link_logs_the_owner_in_once(client: Client) -> None:
     assert b"login_url" in again.content
 
 
+def test_an_address_that_is_too_long_to_come_back_to_leads_to_the_login(client: Client) -> None:
+    response = client.get("/search/", {"q": "x" * 17_000})
+    assert (response.status_code, response["Location"]) == (302, "/login/")
+    assert "next=" in client.get("/search/", {"q": "x" * 1_000})["Location"]
+
+
 def test_a_link_is_over_after_ten_minutes() -> None:
     made = timezone.now()
     _, code = login.make_link(made)

@@ -7,6 +7,8 @@ import html
 import re
 import shutil
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 from django.http import HttpResponse
@@ -20,8 +22,9 @@ from dreams.lib.files import text
 from dreams.models import Blob, Evidence, Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.apply.applying import ApplyReport, NotWritten
 from dreams.services.memories import hand_edits, syncing
-from dreams.services.review import ReviewRefused
+from dreams.services.review import ReviewRefused, submitting
 from dreams.web.pages import memory as pages
 from tests.world import directory as real, rows
 
@@ -279,15 +282,30 @@ def test_forgetting_takes_the_file_and_its_row_once_and_keeps_the_reason(
     browser: Client, project: Project
 ) -> None:
     testing = project.memories.get(path="feedback_testing.md")
-    response = browser.post(
-        reverse("memory-forget", args=[testing.pk]), {"chip": "It is out of date", "reason": "See wiki"}
-    )
+    given = {"chip": "It is out of date", "reason": "See wiki", "base_sha": testing.sha256}
+    response = browser.post(reverse("memory-forget", args=[testing.pk]), given)
     assert response["Location"] == reverse("memory", args=[testing.pk])
     assert not _on_disk(testing).exists()
     assert "feedback_testing" not in (Path(project.memory_dir) / "MEMORY.md").read_text()
     assert Proposal.objects.get().summary == "It is out of date. See wiki"
-    again = browser.post(reverse("memory-forget", args=[testing.pk]), follow=True)
+    again = browser.post(reverse("memory-forget", args=[testing.pk]), given, follow=True)
     assert "no longer on disk" in again.content.decode()
+
+
+def test_a_memory_that_changed_since_its_page_was_opened_is_shown_again_before_it_is_forgotten(
+    browser: Client, memory: Memory
+) -> None:
+    address = reverse("memory-forget", args=[memory.pk])
+    given = {"base_sha": memory.sha256, "reason": "See the wiki"}
+    assert f'name="base_sha" value="{memory.sha256}"' in _page(browser, "memory-forget", memory)
+    _write_outside(memory, b"What an agent wrote meanwhile.\n")
+    answer = browser.post(address, given)
+    shown, now = answer.content.decode(), text.sha256(b"What an agent wrote meanwhile.\n")
+    assert answer.status_code == 409 and 'value="See the wiki"' in shown
+    assert "It changed since you opened this page. Nothing was removed" in shown
+    assert _on_disk(memory).exists() and f'name="base_sha" value="{now}"' in shown
+    browser.post(address, {**given, "base_sha": now})
+    assert not _on_disk(memory).exists()
 
 
 def test_a_memory_moves_to_another_project_in_two_changes_with_an_undo_each(
@@ -321,6 +339,29 @@ def test_a_move_whose_first_half_waits_goes_on_in_its_review(
     response = browser.post(reverse("memory-move", args=[testing.pk]), {"to": other.pk})
     assert response["Location"] == reverse("review", args=[Proposal.objects.get(project=other).public_id])
     assert _on_disk(testing).exists()
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        ReviewRefused("Nothing was written. Its folder is away."),
+        hand_edits.Stale("It changed."),
+        ApplyReport(error="The disk is full."),
+        ApplyReport(conflicts=(NotWritten("feedback_testing.md", submitting.NEEDS_ANOTHER),)),
+    ],
+)
+def test_a_move_of_which_only_the_first_half_was_written_says_so(
+    browser: Client, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Any
+) -> None:
+    other = real.make_project(tmp_path / "other", {})
+    testing = project.memories.get(path="feedback_testing.md")
+    monkeypatch.setattr(hand_edits, "forget", mock.Mock(side_effect=[stop]))
+    answer = browser.post(reverse("memory-move", args=[testing.pk]), {"to": other.pk}, follow=True)
+    said = html.unescape(answer.content.decode()).partition('id="messages"')[2].partition('"crumbs"')[0]
+    assert f"Written to {other}: feedback_testing.md." in said
+    assert "Nothing " not in said and f"in {other}" in said
+    assert "feedback_testing.md" in syncing.contents(other) and _on_disk(testing).exists()
 
 
 def test_a_long_history_is_cut_into_pages(browser: Client, memory: Memory) -> None:
@@ -398,7 +439,11 @@ def test_a_refused_forgetting_or_restore_keeps_the_reason(
     assert first
     _refused(monkeypatch)
     why = {"chip": "It is private", "reason": "Because of the move"}
-    for name, given in (("memory-forget", {}), ("memory-restore", {"version": first.pk})):
+    memory.refresh_from_db()
+    for name, given in (
+        ("memory-forget", {"base_sha": memory.sha256}),
+        ("memory-restore", {"version": first.pk}),
+    ):
         answer = browser.post(reverse(name, args=[memory.pk]), {**why, **given})
         shown = answer.content.decode()
         assert answer.status_code == 409 and "Nothing was written: " in shown
@@ -406,18 +451,6 @@ def test_a_refused_forgetting_or_restore_keeps_the_reason(
         assert ('value="It is private" checked' in shown) == (name == "memory-forget")
         assert f'action="{reverse(name, args=[memory.pk])}"' in shown, "it can be tried again"
     assert _on_disk(memory).read_bytes() == b"Changed.\n"
-
-
-def test_what_changed_before_it_was_forgotten_keeps_the_reason(
-    browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stale(*_: object, **__: object) -> None:
-        raise hand_edits.Stale("It changed.")
-
-    monkeypatch.setattr(hand_edits, "propose", stale)
-    answer = browser.post(reverse("memory-forget", args=[memory.pk]), {"reason": "See the wiki"})
-    assert answer.status_code == 409 and 'value="See the wiki"' in answer.content.decode()
-    assert "It changed a moment ago. Nothing was removed" in answer.content.decode()
 
 
 def test_a_text_whose_file_was_removed_while_it_was_typed_is_kept(browser: Client, memory: Memory) -> None:

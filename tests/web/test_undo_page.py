@@ -161,10 +161,21 @@ def test_what_was_ticked_and_typed_is_kept_where_an_undo_cannot_be_written_or_is
         text = page.content.decode()
         assert said in text and 'value="too short"' in text and 'name="never_again" checked' in text
         assert [one["value"] for one in page.context["undo"].choices if one["is_chosen"]] == [last["value"]]
+        assert page.status_code == 409 and not page.redirect_chain
     late = applying.ApplyReport(error="The disk is full.", said=("The history follows later.",))
     monkeypatch.setattr(rollback, "rollback", lambda *_, **__: late)
     text = browser.post(address, typed, follow=True).content.decode()
     assert "The disk is full." in text and "The history follows later." in text
+
+
+def test_a_failed_undo_of_more_changes_than_an_address_has_room_for_is_answered(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollback, "rollback", mock.Mock(side_effect=project_lock.ProjectBusy("It is in use.")))
+    paths = ("feedback_testing.md",) * 1_000
+    seen = selector.undo(proposal, selector.Selection(paths)).digest
+    page = browser.post(f"/review/{proposal.public_id}/undo/", {"seen": seen, "path": paths})
+    assert page.status_code == 409 and "It is in use." in page.content.decode()
 
 
 @pytest.mark.more

@@ -24,6 +24,7 @@ from dreams.services.review import Actor, ReviewRefused
 MAX_RESTORED = 1_000
 EDITED, FORGOTTEN = "Edited by {who}.", "Forgotten by {who}."
 STALE = "{path} changed since you opened it. Copy your text, reload, and edit the current version."
+NOT_WRITTEN = "Nothing was written"
 NO_DIFFERENCE = ApplyReport(said=("Nothing differs from the current files.",))
 
 
@@ -95,12 +96,19 @@ def _with_line_ends_of(old: bytes, content: str) -> str:
 
 
 def forget(
-    memory: Memory, reviewer: Actor, *, reason: str = "", moved_to: Project | None = None
+    memory: Memory,
+    reviewer: Actor,
+    *,
+    base_sha: str | None = None,
+    reason: str = "",
+    moved_to: Project | None = None,
 ) -> ApplyReport:
-    """Remove a memory and the index rows that link only to it; its versions stay in the history. If it was moved to another
-    project, its text must be there. Raises as `edit`."""
+    """Remove a memory and the index rows that link only to it; its versions stay in the history. `base_sha`: of the text that
+    the person saw, None for any. If it was moved to another project, its text must be there. Raises as `edit`."""
     indexes = memdir.indexes_of(memory.path)
     now = _now(memory.project, memory.path, *indexes)
+    if base_sha not in (None, text.sha_of(now.get(memory.path))):
+        raise Stale(STALE.format(path=memory.path))
     arrived = _arrived(memory, now.get(memory.path), moved_to) if moved_to else ""
     after: dict[str, bytes | None] = {memory.path: None}
     for index, path in indexes.items():

@@ -79,6 +79,7 @@ class Half:
 
     project: Project
     done: str
+    not_done: str
     act: Callable[[], ApplyReport]
 
 
@@ -86,10 +87,16 @@ def halves(memory: Memory, project: Project, reviewer: Actor) -> tuple[Half, Hal
     """The move of a memory to `project`; the second half only once the first is complete. It asks whether the text arrived:
     what stops between leaves it in both, and both are called again."""
     return (
-        Half(project, f"Written to {project}: {memory.path}.", partial(arrive, memory, project, reviewer)),
+        Half(
+            project,
+            f"Written to {project}: {memory.path}.",
+            hand_edits.NOT_WRITTEN,
+            partial(arrive, memory, project, reviewer),
+        ),
         Half(
             memory.project,
             f"Removed here: {memory.path}.",
+            f"It is in {project} now, and was not removed here",
             partial(hand_edits.forget, memory, reviewer, moved_to=project),
         ),
     )

@@ -272,14 +272,16 @@ def forget(request: Request, pk: int) -> HttpResponse:
         return go(request, "memory", pk=pk)
     if request.method != "POST":
         return _forget_page(request, found)
-    new_request = partial(host_requests.to_forget, found, _reason(request))
-    act = partial(hand_edits.forget, found, reviewer(request), reason=_reason(request))
+    base, why = request.POST.get("base_sha", ""), _reason(request)
+    new_request = partial(host_requests.to_forget, found, base, why)
+    act = partial(hand_edits.forget, found, reviewer(request), base_sha=base, reason=why)
     done = f"Forgotten: {found.path}. Its history is kept below."
     again = partial(_forget_page, request, found)
     try:
         return _carried_out(request, found, new_request, act, done, again)
     except hand_edits.Stale:
-        return again(refused="It changed a moment ago. Nothing was removed: please check it again.")
+        found.refresh_from_db()
+        return again(refused="It changed since you opened this page. Nothing was removed: please check it again.")
 
 
 def _forget_page(request: Request, found: Memory, refused: str = "") -> HttpResponse:
@@ -303,7 +305,13 @@ def move(request: Request, pk: int) -> HttpResponse:
         try:
             for half in moved.halves(found, target, who):
                 if waits := _waits(
-                    request, found, half.act, half.done, half.project, partial(_stays, request, pk)
+                    request,
+                    found,
+                    half.act,
+                    half.done,
+                    half.project,
+                    partial(_stays, request, pk),
+                    half.not_done,
                 ):
                     return waits
         except hand_edits.Stale:
@@ -347,14 +355,16 @@ def _waits(
     done: str,
     project: Project,
     again: Callable[..., HttpResponse],
+    not_done: str = hand_edits.NOT_WRITTEN,
 ) -> HttpResponse | None:
-    """As `_carried_out`, in `project`; None if nothing of it waits."""
+    """As `_carried_out`, in `project`; None if nothing of it waits. `not_done` is said where it is not carried out."""
     try:
         report = act()
     except ReviewRefused as refused:
+        said = str(refused).replace(hand_edits.NOT_WRITTEN, not_done)
         if (to := _waiting(found, project)) is None:
-            return again(refused=str(refused))
-        messages.warning(request, str(refused))
+            return again(refused=said)
+        messages.warning(request, said)
         return go(request, "review", public_id=to.public_id)
     except (
         blobs.MissingBlob,
@@ -363,14 +373,14 @@ def _waits(
         safefs.SafeFsError,
         OSError,
     ) as error:
-        return again(refused=f"Nothing was written: {flush.in_words(error)}")
+        return again(refused=f"{not_done}: {flush.in_words(error)}")
     if not report.complete:
         waits = [*report.conflicts, *report.rebased]
         why = report.error or "; ".join(f"{item.path}: {item.why}" for item in waits)
         if all(item.why == submitting.NEEDS_ANOTHER for item in waits) and not report.error:
-            messages.info(request, "Nothing is written yet: a second person must approve it.")
+            messages.info(request, f"{not_done} yet: a second person must approve it.")
         else:
-            messages.error(request, f"Nothing was written: {why}")
+            messages.error(request, f"{not_done}: {why}")
         to = _waiting(found, project)
         return go(request, "review", public_id=to.public_id) if to else go(request, "memory", pk=found.pk)
     if report.applied:

@@ -73,10 +73,10 @@ _Verb = Callable[[Request, Proposal], HttpResponse]
 
 
 def stoppable(
-    said: str, back: Callable[[Request, Proposal], str]
+    said: str, back: Callable[[Request, Proposal], HttpResponse]
 ) -> Callable[[_Verb], Callable[..., HttpResponse]]:
-    """Publishes the progress of the whole request, so that a Stop in its first seconds counts, too. After a Stop, `said` is
-    shown at `back`."""
+    """Publishes the progress of the whole request, so that a Stop in its first seconds counts, too. After a Stop, `back`
+    answers with `said`."""
 
     def decorate(view: _Verb) -> Callable[..., HttpResponse]:
         @wraps(view)
@@ -87,7 +87,7 @@ def stoppable(
                     return view(request, proposal)
             except work_under_way.Stopped:
                 messages.info(request, f"Stopped. {said}")
-                return SeeOther(back(request, proposal))
+                return back(request, proposal)
 
         return answer
 
@@ -95,7 +95,7 @@ def stoppable(
 
 
 _of_a_review = stoppable(
-    "Your decisions are kept; see below for what was written.", lambda _, proposal: address(proposal)
+    "Your decisions are kept; see below for what was written.", lambda _, proposal: SeeOther(address(proposal))
 )
 
 

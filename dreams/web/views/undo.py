@@ -5,7 +5,6 @@ from functools import partial
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from dreams.lib.refusal import Refusal
@@ -32,28 +31,27 @@ def undo(request: Request, public_id: str) -> HttpResponse:
     return _answer(request, proposal_of(public_id), request.GET)
 
 
-def _as_chosen(request: Request, proposal: Proposal) -> str:
-    """The page with the same boxes ticked and the same reason."""
-    kept = request.POST.copy()
-    for name in ("csrfmiddlewaretoken", "seen"):
-        kept.pop(name, None)
-    return f"{reverse('undo', args=[proposal.public_id])}?{kept.urlencode()}"
+def _again(request: Request, proposal: Proposal) -> HttpResponse:
+    """The page as it is now, with the same boxes ticked and the same reason. No redirect: an address has no room for many."""
+    return _answer(request, proposal, request.POST, is_refused=True)
 
 
-@stoppable("Nothing was written.", _as_chosen)
+@stoppable("Nothing was written.", _again)
 def _undo(request: Request, proposal: Proposal) -> HttpResponse:
     host_requests.refuse_unless_accepted(proposal.project)
     return _answer(request, proposal, request.POST)
 
 
-def _answer(request: Request, proposal: Proposal, given: QueryDict) -> HttpResponse:
+def _answer(
+    request: Request, proposal: Proposal, given: QueryDict, *, is_refused: bool = False
+) -> HttpResponse:
     try:
         found = _asked(proposal, given)
     except (NothingToUndo, ReviewRefused) as nothing:
         messages.info(request, str(nothing))
         return SeeOther(address(proposal))
-    if request.method != "POST":
-        return _page(request, found, given)
+    if request.method != "POST" or is_refused:
+        return _page(request, found, given, 409 if is_refused else 200)
     if not found.decisions:
         return _page(request, found, given, 422)
     if request.POST.get("seen") != found.digest:
@@ -91,7 +89,7 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
         report = rollback.rollback(*what, reason=reason, never_again=never_again)
     except Refusal as refused:
         messages.error(request, str(refused))
-        return SeeOther(_as_chosen(request, proposal))
+        return _again(request, proposal)
     if report.complete:
         messages.success(request, f"{found.done.capitalize()}: {found.did}.")
     else:
@@ -100,8 +98,8 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     for said in report.said:
         messages.info(request, said)
     # A redo is started on the page of the undone proposal, which it restores.
-    back = address(proposal.undoes or proposal)
-    return SeeOther(back if report.complete else _as_chosen(request, proposal))
+    back = SeeOther(address(proposal.undoes or proposal))
+    return back if report.complete else _again(request, proposal)
 
 
 def _page(request: Request, found: pages.Undo, typed: QueryDict, status: int = 200) -> HttpResponse:
