@@ -177,11 +177,20 @@ def _without_ours(group: Any) -> Any:
 
 
 def _change(root: Path, change: Callable[[Values], Values]) -> SettingsChange:
-    data, values = _read(root)
-    made = change(values)
-    before = data.decode(UTF8)
-    after = before if made == values else _text(made, before)
+    with _not_too_deep(root):
+        data, values = _read(root)
+        made = change(values)
+        before = data.decode(UTF8)
+        after = before if made == values else _text(made, before)
     return SettingsChange(root / NAME, before, after, text.sha256(data))
+
+
+@contextmanager
+def _not_too_deep(root: Path) -> Iterator[None]:
+    try:
+        yield
+    except RecursionError as error:
+        raise SettingsRefused(f"{root / NAME} is nested too deeply. Add the lines by hand.") from error
 
 
 def _read(root: Path) -> tuple[bytes, Values]:
@@ -195,7 +204,7 @@ def _read(root: Path) -> tuple[bytes, Values]:
         raise SettingsRefused(f"{root / NAME}: {safefs.reason(error)}. Add the lines by hand.") from error
     try:
         values = json.loads(data.decode(UTF8), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise SettingsRefused(f"{root / NAME} is not valid JSON ({error}). Fix it first.") from error
     if not isinstance(values, dict):
         raise SettingsRefused(f"{root / NAME} is not a JSON object. Fix it first.")
@@ -298,7 +307,7 @@ def _read_as(text: str) -> Any:
 
 
 def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: str) -> bool:
-    with _locked(root):
+    with _locked(root), _not_too_deep(root):
         stat = _stat(root)
         data, values = _read(root)
         if text.sha256(data) != shown:

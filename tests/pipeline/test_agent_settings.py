@@ -164,6 +164,7 @@ def test_a_dated_copy_is_kept_first_and_five_of_them_stay(tmp_path: Path) -> Non
         ('{"a": 1, "a": 2}', "a key is there twice"),
         ('{"hooks": []}', "not in the form"),
         ('{"hooks": {"SessionEnd": "x"}}', "not in the form"),
+        *(('{"a": ' + "[" * deep + "]" * deep + "}", "nested too deeply") for deep in (500, 100_000)),
     ],
 )
 def test_what_it_does_not_understand_is_left_alone(tmp_path: Path, text: str, told: str) -> None:
