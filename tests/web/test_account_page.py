@@ -273,6 +273,9 @@ def test_a_role_counts_with_the_next_request() -> None:
 def test_a_person_who_is_removed_is_out_at_once_and_keeps_the_name() -> None:
     bea = person("bea", Role.ADMIN)
     admin, client = logged_in(), logged_in("bea")
+    before, button = page(admin).split(f'action="{reverse("person-remove", args=[bea.pk])}"')
+    assert before.rpartition("<details")[2].count("</details>") == 0, "one press is not enough"
+    assert "Past decisions keep" in button.partition("</form>")[0]
     admin.post(reverse("person-remove", args=[bea.pk]))
     assert is_out(client)
     assert login.use_password("bea", WORD) is None

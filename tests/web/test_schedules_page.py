@@ -85,10 +85,12 @@ def test_a_run_now_is_handed_to_the_queue_and_not_a_second_time(browser: Client)
     assert "is already running" in page and JobRun.objects.count() == 1
 
 
-def test_a_removed_job_takes_what_follows_along_and_says_so(browser: Client) -> None:
+def test_a_removed_job_takes_what_follows_along_and_says_so_before_and_after(browser: Client) -> None:
     browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
     first = ScheduledJob.objects.get()
+    assert "jobs that follow it" not in look(browser)
     browser.post("/schedules/", {"kind": "export", "after": first.public_id})
+    assert look(browser).count("jobs that follow it are removed, too") == 1
     page = browser.post(f"/schedules/{first.public_id}/remove/", follow=True).content.decode()
     assert "Verify: all projects: removed, with 1 job that followed it." in page
     assert browser.post(f"/schedules/{first.public_id}/remove/").status_code == 404

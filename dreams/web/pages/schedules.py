@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import OuterRef
+from django.db.models import Exists, OuterRef
 
 from dreams import conf
 from dreams.lib.amounts import span
@@ -59,7 +59,9 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "", number: str | None 
     of = {"host": host} if host else {}
     failed = JobRun.objects.filter(job=OuterRef("pk"), status=JobRun.Status.FAILED).values("text")[:1]
     rows: list[Any] = list(
-        ScheduledJob.objects.filter(**of).select_related("project", "after__project").annotate(said=failed)
+        ScheduledJob.objects.filter(**of)
+        .select_related("project", "after__project")
+        .annotate(said=failed, is_followed=Exists(ScheduledJob.objects.filter(after=OuterRef("pk"))))
     )
     said = {row.pk: row.said for row in rows}
     runs = listed(page_of(JobRun.objects.filter(**of), number, MOST_RUNS), _run)
