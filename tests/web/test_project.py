@@ -144,6 +144,27 @@ def test_a_name_with_markup_is_shown_as_text(browser: Client) -> None:
     assert "a⟨U+200B⟩b" in text
 
 
+def test_a_mark_that_turns_letters_around_is_written_out_wherever_a_page_names_something(browser: Client) -> None:
+    project = world.make_project("turn\u202eed")
+    memory = world.make_memory(project, path="turn\u202eed.md", name="turn\u202eed", description="turn\u202eed")
+    session = world.make_session(project, title="turn\u202eed")
+    world.make_session(world.make_project("ot\u202eher"))
+    proposal = world.make_proposal(project, world.make_dream(project), summary="turn\u202eed")
+    of_project = ("", "settings/", "checkup/", "recall/", "at/", "prompts/", "caught/", "questions/", "statements/")
+    of_memory = ("", "forget/", "move/", "edit/", "compare/", "related/", "blame/")
+    addresses = [
+        *(f"/projects/{project.pk}/{page}" for page in of_project),
+        *(f"/memories/{memory.pk}/{page}" for page in of_memory),
+        f"/sessions/{session.pk}/",
+        f"/review/{proposal.public_id}/",
+        *("/", "/projects/", "/dreams/", "/usage/", "/audit/", "/schedules/", "/engines/", "/questions/"),
+    ]
+    pages = {at: browser.get(at, follow=True).content.decode() for at in addresses}
+    told = {at: page.partition("<textarea")[0] for at, page in pages.items()}
+    marks = {at: re.findall(r".{60}\u202e.{20}", page) for at, page in told.items()}
+    assert not {at: found for at, found in marks.items() if found}
+
+
 def test_a_session_says_what_dreams_made_of_it(browser: Client) -> None:
     project = world.make_project()
     at = timezone.now() - dt.timedelta(hours=1)
