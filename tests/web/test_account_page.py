@@ -257,6 +257,7 @@ def test_a_refused_person_keeps_the_role_that_was_chosen() -> None:
     given = {"name": "bea", "role": "viewer", "password": "short"}
     text = logged_in().post(reverse("person-add"), given).content.decode()
     assert 'value="viewer" checked' in text and 'value="reviewer" checked' not in text
+    assert text.count("autofocus") == 1 and "autofocus" not in page(logged_in()), "the form comes into view"
 
 
 def test_a_role_counts_with_the_next_request() -> None:

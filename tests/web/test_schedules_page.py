@@ -64,6 +64,7 @@ def test_a_form_that_cannot_be_keeps_what_was_typed_and_says_why(browser: Client
     page = response.content.decode()
     assert response.status_code == 422
     assert "not five fields" in page and 'value="0 3 * *"' in page and "checked" in page
+    assert "autofocus" in page and "autofocus" not in look(browser), "the form comes into view"
     assert f'<option value="{world.project.pk}" selected>' in page
 
 
