@@ -302,7 +302,7 @@ def test_a_memory_that_changed_since_its_page_was_opened_is_shown_again_before_i
     answer = browser.post(address, given)
     shown, now = answer.content.decode(), text.sha256(b"What an agent wrote meanwhile.\n")
     assert answer.status_code == 409 and 'value="See the wiki"' in shown
-    assert "It changed since you opened this page. Nothing was removed" in shown
+    assert "It changed since you opened it. Nothing was removed" in shown
     assert _on_disk(memory).exists() and f'name="base_sha" value="{now}"' in shown
     browser.post(address, {**given, "base_sha": now})
     assert not _on_disk(memory).exists()

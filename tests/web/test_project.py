@@ -144,13 +144,17 @@ def test_a_name_with_markup_is_shown_as_text(browser: Client) -> None:
     assert "a⟨U+200B⟩b" in text
 
 
-def test_a_mark_that_turns_letters_around_is_written_out_wherever_a_page_names_something(browser: Client) -> None:
+def test_a_mark_that_turns_letters_around_is_written_out_wherever_a_page_names_something(
+    browser: Client,
+) -> None:
     project = world.make_project("turn\u202eed")
-    memory = world.make_memory(project, path="turn\u202eed.md", name="turn\u202eed", description="turn\u202eed")
+    memory = world.make_memory(
+        project, path="turn\u202eed.md", name="turn\u202eed", description="turn\u202eed"
+    )
     session = world.make_session(project, title="turn\u202eed")
     world.make_session(world.make_project("ot\u202eher"))
     proposal = world.make_proposal(project, world.make_dream(project), summary="turn\u202eed")
-    of_project = ("", "settings/", "checkup/", "recall/", "at/", "prompts/", "caught/", "questions/", "statements/")
+    of_project = ("", "settings/", "checkup/", "recall/", "at/", "prompts/", "caught/", "questions/")
     of_memory = ("", "forget/", "move/", "edit/", "compare/", "related/", "blame/")
     addresses = [
         *(f"/projects/{project.pk}/{page}" for page in of_project),

@@ -171,7 +171,8 @@ def test_what_was_ticked_and_typed_is_kept_where_an_undo_cannot_be_written_or_is
 def test_a_failed_undo_of_more_changes_than_an_address_has_room_for_is_answered(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rollback, "rollback", mock.Mock(side_effect=project_lock.ProjectBusy("It is in use.")))
+    in_use = mock.Mock(side_effect=project_lock.ProjectBusy("It is in use."))
+    monkeypatch.setattr(rollback, "rollback", in_use)
     paths = ("feedback_testing.md",) * 1_000
     seen = selector.undo(proposal, selector.Selection(paths)).digest
     page = browser.post(f"/review/{proposal.public_id}/undo/", {"seen": seen, "path": paths})

@@ -24,7 +24,6 @@ from dreams.services.review import Actor, ReviewRefused
 MAX_RESTORED = 1_000
 EDITED, FORGOTTEN = "Edited by {who}.", "Forgotten by {who}."
 STALE = "{path} changed since you opened it. Copy your text, reload, and edit the current version."
-NOT_WRITTEN = "Nothing was written"
 NO_DIFFERENCE = ApplyReport(said=("Nothing differs from the current files.",))
 
 

@@ -25,6 +25,7 @@ from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.services.review import Actor, ReviewRefused
 
 MOST = 1_000  # memories in one proposal, the limit of a restore; a person decides on each
+NOT_WRITTEN = "Nothing was written"
 State = Proposal.State
 
 
@@ -75,29 +76,25 @@ def unanswered(project: int | None = None) -> QuerySet[Project]:
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """One of the two changes of a move, with the project that it changes. `act` raises as `propose`, and hand_edits.Stale."""
+    """One of the two changes of a move, with the project that it changes. `act` raises as `propose`, and hand_edits.Stale;
+    `not_done` is said where it does not carry it out."""
 
     project: Project
     done: str
-    not_done: str
     act: Callable[[], ApplyReport]
+    not_done: str = NOT_WRITTEN
 
 
 def halves(memory: Memory, project: Project, reviewer: Actor) -> tuple[Half, Half]:
     """The move of a memory to `project`; the second half only once the first is complete. It asks whether the text arrived:
     what stops between leaves it in both, and both are called again."""
     return (
-        Half(
-            project,
-            f"Written to {project}: {memory.path}.",
-            hand_edits.NOT_WRITTEN,
-            partial(arrive, memory, project, reviewer),
-        ),
+        Half(project, f"Written to {project}: {memory.path}.", partial(arrive, memory, project, reviewer)),
         Half(
             memory.project,
             f"Removed here: {memory.path}.",
-            f"It is in {project} now, and was not removed here",
             partial(hand_edits.forget, memory, reviewer, moved_to=project),
+            f"It is in {project} now, and was not removed here",
         ),
     )
 

@@ -281,7 +281,7 @@ def forget(request: Request, pk: int) -> HttpResponse:
         return _carried_out(request, found, new_request, act, done, again)
     except hand_edits.Stale:
         found.refresh_from_db()
-        return again(refused="It changed since you opened this page. Nothing was removed: please check it again.")
+        return again(refused="It changed since you opened it. Nothing was removed: please check it again.")
 
 
 def _forget_page(request: Request, found: Memory, refused: str = "") -> HttpResponse:
@@ -304,15 +304,7 @@ def move(request: Request, pk: int) -> HttpResponse:
         target, who = get_object_or_404(targets, pk=number_or_none(request.POST.get("to"))), reviewer(request)
         try:
             for half in moved.halves(found, target, who):
-                if waits := _waits(
-                    request,
-                    found,
-                    half.act,
-                    half.done,
-                    half.project,
-                    partial(_stays, request, pk),
-                    half.not_done,
-                ):
+                if waits := _waits(request, found, half, partial(_stays, request, pk)):
                     return waits
         except hand_edits.Stale:
             messages.error(request, f"It changed a moment ago, so it is here and in {target}. Move it again.")
@@ -345,23 +337,18 @@ def _carried_out(
             return waits
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
         return again(refused=str(refused))
-    return _waits(request, found, act, done, found.project, again) or here
+    return _waits(request, found, moved.Half(found.project, done, act), again) or here
 
 
 def _waits(
-    request: Request,
-    found: Memory,
-    act: Callable[[], ApplyReport],
-    done: str,
-    project: Project,
-    again: Callable[..., HttpResponse],
-    not_done: str = hand_edits.NOT_WRITTEN,
+    request: Request, found: Memory, half: moved.Half, again: Callable[..., HttpResponse]
 ) -> HttpResponse | None:
-    """As `_carried_out`, in `project`; None if nothing of it waits. `not_done` is said where it is not carried out."""
+    """As `_carried_out`; None if nothing of it waits."""
+    project, not_done = half.project, half.not_done
     try:
-        report = act()
+        report = half.act()
     except ReviewRefused as refused:
-        said = str(refused).replace(hand_edits.NOT_WRITTEN, not_done)
+        said = str(refused).replace(moved.NOT_WRITTEN, not_done)
         if (to := _waiting(found, project)) is None:
             return again(refused=said)
         messages.warning(request, said)
@@ -385,7 +372,7 @@ def _waits(
         return go(request, "review", public_id=to.public_id) if to else go(request, "memory", pk=found.pk)
     if report.applied:
         undo = reverse("undo", args=[report.proposal])
-        messages.success(request, format_html('{} <a href="{}">Undo</a>', done, undo))
+        messages.success(request, format_html('{} <a href="{}">Undo</a>', half.done, undo))
         for said in report.said:
             messages.warning(request, said)
     else:

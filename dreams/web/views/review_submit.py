@@ -95,7 +95,8 @@ def stoppable(
 
 
 _of_a_review = stoppable(
-    "Your decisions are kept; see below for what was written.", lambda _, proposal: SeeOther(address(proposal))
+    "Your decisions are kept; see below for what was written.",
+    lambda _, proposal: SeeOther(address(proposal)),
 )
 
 
