@@ -337,6 +337,35 @@ def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(proposal:
 
 
 @pytest.mark.not_on_postgresql
+def test_of_two_proposals_that_append_to_one_file_both_additions_stay_and_each_is_undone_alone(
+    tmp_path: Path,
+) -> None:
+    files = {"MEMORY.md": world.INDEX, "feedback_testing.md": world.TESTING}
+    project = world.make_project(tmp_path, files)
+    memory = world.folder(project) / "feedback_testing.md"
+    said = "- Staging is reset on Mondays.\n", "- Ana reviews every migration.\n"
+    first, second = (
+        world.propose(
+            project,
+            world.edit("feedback_testing.md", world.TESTING, world.TESTING + more, "more"),
+            origin=origin,
+        )
+        for more, origin in zip(said, (Proposal.Origin.CAUGHT, Proposal.Origin.DREAM), strict=True)
+    )
+    for proposal in (first, second):
+        review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(first, world.ME).complete
+    report = applying.apply(second, world.ME)
+    assert [w.path for w in report.rebased] == ["feedback_testing.md"], "a person sees the result first"
+    assert memory.read_text() == world.TESTING + said[0]
+    assert applying.apply(second, world.ME, rebased=True).complete
+    assert memory.read_text() == world.TESTING + "".join(said)
+    assert rollback.rollback(first, world.ME).complete
+    assert memory.read_text() == world.TESTING + said[1]
+    assert rollback.rollback(second, world.ME).complete
+    assert memory.read_text() == world.TESTING
+
+
 def test_rows_that_a_live_session_appended_to_the_index_are_kept(proposal: Proposal) -> None:
     project = proposal.project
     folder = world.folder(project)

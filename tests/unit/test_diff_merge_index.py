@@ -217,3 +217,28 @@ def test_a_missing_final_line_end_neither_glues_rows_nor_counts_as_a_change():
 def test_links_are_one_key_however_they_are_written(here, there):
     merge = merge_index(HEAD + A, HEAD + A + f"- {here}\n", HEAD + A + f"- {there}\n")
     assert len(merge.conflicts) == 1
+
+
+@each("swap", [False, True])
+def test_two_sections_added_at_one_end_are_kept_where_a_person_sees_the_result(swap):
+    ours, theirs = (HEAD + A + more for more in ("\n## Ops\n" + B, "\n## People\n" + C))
+    if swap:
+        ours, theirs = theirs, ours
+    assert not merge_index(HEAD + A, ours, theirs).clean
+    merge = merge_index(HEAD + A, ours, theirs, keeps_both=True)
+    assert merge.text == ours + theirs.removeprefix(HEAD + A)
+    assert merge_index(ours, merge.text, HEAD + A).text == theirs
+
+
+@given(triples(), st.booleans())
+def test_what_is_kept_of_both_loses_no_added_line(triple, swap):
+    base, ours, theirs = triple
+    merge = merge_index(base, *((theirs, ours) if swap else (ours, theirs)), keeps_both=True)
+    told = {
+        line.rstrip("\r\n")
+        for c in merge.chunks
+        for part in (c.lines, *((c.ours.lines, c.theirs.lines, c.base.lines) if c.kind == "conflict" else ()))
+        for line in part
+    }
+    before, here, there = ({x.rstrip("\r\n") for x in split_lines(text)} for text in triple)
+    assert (here | there) - before - {""} <= told

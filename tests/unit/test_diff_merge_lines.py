@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dreams.lib.diff import split_lines
+from dreams.lib.diff.lines import ended_lines
 from dreams.lib.diff.merge import Edited, UnresolvedConflictError, merge3
 from tests.world.cases import each
 from tests.world.strategies import edited, pairs, texts, triples
 
-adjacency = st.sampled_from(["conflict", "merge"])
+adjacency = st.sampled_from(["conflict", "merge", "unite"])
 
 
 @given(pairs(), adjacency)
@@ -31,7 +32,8 @@ def test_sides_may_be_exchanged(triple, adjacent):
     assert [c.kind for c in one.chunks] == [c.kind for c in other.chunks]
     assert [c.ours for c in one.conflicts] == [c.theirs for c in other.conflicts]
     if one.clean:
-        assert one.text == other.text
+        united = adjacent == "unite" and one.text != other.text
+        assert sorted(one.text) == sorted(other.text) if united else one.text == other.text
 
 
 @given(triples(), adjacency)
@@ -40,6 +42,7 @@ def test_chunks_account_for_every_line_of_all_three_texts(triple, adjacent):
     for name, text in zip(("base", "ours", "theirs"), triple, strict=True):
         parts = [getattr(chunk, name) for chunk in merge.chunks]
         lines = split_lines(text)
+        lines = lines if adjacent == "conflict" else ended_lines(lines)
         assert [line for part in parts for line in part.lines] == lines
         assert all(tuple(lines[p.start : p.start + len(p.lines)]) == p.lines for p in parts)
 
@@ -54,7 +57,8 @@ def test_a_conflict_decided_for_one_side_everywhere_keeps_that_sides_lines(tripl
             for c in merge.chunks
             for line in (getattr(c, side).lines if c.kind == "conflict" else c.lines)
         ]
-        assert resolved == "".join(wanted), "no line is glued to another"
+        whole = "".join(wanted)
+        assert resolved in {whole, whole.removesuffix("\n").removesuffix("\r")}, "no line is glued to another"
 
 
 @given(texts.flatmap(lambda base: st.tuples(st.just(base), edited(base), edited(base))))
@@ -118,8 +122,9 @@ def test_two_paragraphs_added_in_one_gap_are_a_conflict_that_shows_both(theirs, 
 
 
 def test_a_line_appended_to_a_text_that_lost_its_final_line_end_is_not_glued():
-    merge = merge3("a\nb\n", "a\nb", "a\nb\nc\n", adjacent="merge")
-    assert merge.resolve({0: "both"}).split() == ["a", "b", "b", "c"]
+    sides = "a\nb\n", "a\nb", "a\nb\nc\n"
+    assert merge3(*sides).resolve({0: "both"}).split() == ["a", "b", "b", "c"]
+    assert merge3(*sides, adjacent="merge").text == "a\nb\nc"
 
 
 def test_removed_here_and_changed_there_is_a_conflict():
@@ -145,3 +150,101 @@ def test_no_text_comes_out_while_a_conflict_waits():
         _ = merge.text
     with pytest.raises(UnresolvedConflictError, match="no conflict 1"):
         merge.resolve({0: "ours", 1: "ours"})
+
+
+# --- Additions of both sides at one place ------------------------------------------------------------------------
+
+NOTE = "---\nname: db\n---\n\n# Database\n\nUse PostgreSQL.\n\n- Backups run nightly.\n"
+blocks = st.sampled_from(
+    [
+        "- The owner is Ana.\n",
+        "- Restores are tested on Mondays.\n  They take an hour.\n",
+        "\nMigrations need a review.\n",
+        "\n## Access\n\nAsk the platform team first.\n",
+        "\n# Moved\n\n- It is in Frankfurt now.\n",
+        "\n### Limits\n\nAt most fifty connections.\n",
+        "\n```sh\nmake restore\n```\n",
+        "\n| host | port |\n|---|---|\n| a | 1 |\n",
+    ]
+)
+
+
+@given(blocks, blocks, st.booleans(), st.booleans())
+def test_what_both_sides_append_stays_or_is_asked_and_each_can_be_undone_alone(one, other, ends, crlf):
+    def made(text):
+        whole = text if ends else text.removesuffix("\n")
+        return whole.replace("\n", "\r\n") if crlf else whole
+
+    base, ours, theirs = made(NOTE), made(NOTE + one), made(NOTE + other)
+    merged = merge3(base, ours, theirs, adjacent="unite")
+    if one == other:
+        assert merged.text == ours
+        return
+    if not merged.clean:
+        return
+    assert merged.text in {made(NOTE + one + other), made(NOTE + other + one)}
+    assert merge3(ours, merged.text, base, adjacent="merge").text == theirs
+    assert merge3(merged.text, merged.text, ours, adjacent="merge").text == ours
+
+
+@each(
+    ("ours", "theirs", "united"),
+    [
+        ("- a1\n", "- b1\n", "- a1\n- b1\n"),
+        ("\nA para.\n", "- b1\n", "- b1\n\nA para.\n"),
+        ("\n## A\n\nText.\n", "\nB is here.\n", "\nB is here.\n\n## A\n\nText.\n"),
+        ("\n## A\n\nText.\n", "\n### B\n\nMore.\n", "\n### B\n\nMore.\n\n## A\n\nText.\n"),
+        (
+            "\n## 2026-11-02\n\nX.\n",
+            "\n## 2026-11-03\n\nQ.\n",
+            "\n## 2026-11-02\n\nX.\n\n## 2026-11-03\n\nQ.\n",
+        ),
+    ],
+)
+def test_each_addition_stays_in_its_section_list_and_paragraph(ours, theirs, united):
+    assert merge3(NOTE, NOTE + ours, NOTE + theirs, adjacent="unite").text == NOTE + united
+
+
+@each(
+    ("ours", "theirs"),
+    [
+        ("- The port is 5433.\n", "- The port is 5434.\n"),
+        ("**Port:** 5433\n", "**Port:** they moved it to 6000\n"),
+        ("- Same.\n- One more.\n", "- Same.\n"),
+        ("1. Stop it.\n", "1. Copy it first.\n"),
+        ("```\nopen\n", "- b1\n"),
+        ("A title\n===\n", "- b1\n"),
+        ("- a1\n", "Plain text.\n"),
+    ],
+)
+def test_what_may_repeat_or_contradict_the_other_or_has_no_place_is_asked(ours, theirs):
+    for one, other in ((ours, theirs), (theirs, ours)):
+        [conflict] = merge3(NOTE, NOTE + one, NOTE + other, adjacent="unite").conflicts
+        assert conflict.ours.lines and conflict.theirs.lines
+
+
+def test_where_one_side_also_removes_what_both_add_is_asked():
+    lines = "- a\n- b\n"
+    for ours, theirs in (("- a\n- Ships on Friday.\n", "- a\n- b\n- Costs four.\n"),):
+        assert not merge3(lines, ours, theirs, adjacent="unite").clean
+        assert not merge3(lines, theirs, ours, adjacent="unite").clean
+
+
+def test_two_fields_added_to_one_frontmatter_stay_unless_they_have_one_name():
+    base = "---\nname: db\n---\n\nText.\n"
+    ours, theirs, again = (
+        base.replace("db\n", f"db\n{more}\n")
+        for more in ("type: project", "created: 2026-11-02", "type: user")
+    )
+    assert merge3(base, ours, theirs, adjacent="unite").text == base.replace(
+        "db\n", "db\ntype: project\ncreated: 2026-11-02\n"
+    )
+    assert not merge3(base, ours, again, adjacent="unite").clean
+
+
+def test_a_paragraph_on_each_side_before_another_is_kept():
+    base = "# H\n\nA.\n\nB.\n"
+    ours, theirs = (base.replace("B.", f"{more}\n\nB.") for more in ("Pigs fly.", "Quails run."))
+    assert merge3(base, ours, theirs, adjacent="unite").text == base.replace(
+        "B.", "Pigs fly.\n\nQuails run.\n\nB."
+    )

@@ -64,8 +64,8 @@ def edit(
     return Edit(path, before, after, operation, kind, f"Because of {operation}.", (said,), fates)
 
 
-def propose(project: Project, *edits: Edit) -> Proposal:
-    """An open proposal from a dream with these edits."""
+def propose(project: Project, *edits: Edit, origin: Proposal.Origin = Proposal.Origin.DREAM) -> Proposal:
+    """An open proposal with these edits."""
     before = workspace.take(folder(project)).contents()
     after = dict(before)
     for made in edits:
@@ -73,8 +73,8 @@ def propose(project: Project, *edits: Edit) -> Proposal:
             after.pop(made.path)
         else:
             after[made.path] = made.after.encode()
-    origin = proposals.ProposalOrigin(Proposal.Origin.DREAM, summary="A dream.")
-    return proposals.create(project, origin, drafts.draft(before, after, edits), before)
+    by = proposals.ProposalOrigin(origin, summary="A dream.")
+    return proposals.create(project, by, drafts.draft(before, after, edits), before)
 
 
 def three_changes(project: Project) -> Proposal:

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.lib.diff.lines import line_end_of, split_lines, terminated
-from dreams.lib.diff.merge import Chunk, Merge, TextLines, merge3, merge_lines
+from dreams.lib.diff.lines import ended_lines, line_end_of, split_lines, terminated
+from dreams.lib.diff.merge import Chunk, Merge, TextLines, merge3, merge_lines, ours_first
 from dreams.lib.diff.refine import indent_of, row_target
 
 # The token of a row is its target, which ends in ".md"; of any other line the line, which ends in "\n".
@@ -31,12 +31,16 @@ class _Version:
         """The row's lines in this version; none if it is missing."""
         return self.rows.get(token, TextLines(0, ()))
 
+    def lines_of(self, tokens: Iterable[Token]) -> list[str]:
+        return [line for token in tokens for line in (self.part_of(token).lines or (token,))]
+
 
 @dataclass(frozen=True, slots=True)
 class _Three:
     base: _Version
     ours: _Version
     theirs: _Version
+    keeps_both: bool
 
     @property
     def line_end(self) -> str:
@@ -67,16 +71,17 @@ class _Three:
         )
 
 
-def merge_index(base: str, ours: str, theirs: str) -> Merge:
+def merge_index(base: str, ours: str, theirs: str, *, keeps_both: bool = False) -> Merge:
     """Merges three states of an index row by row.
 
     Rows added on either side are kept: theirs after the row they followed. A row that one side removed is
     removed unless the other changed it. A row that both changed differently, or that one changed and the other
-    removed, is a separate conflict.
+    removed, is a separate conflict. So are other lines that both added at one place, unless `keeps_both` and
+    `merge.ours_first` finds an order for them.
     """
     if ours in (base, theirs) or theirs == base:
         return merge3(base, ours, theirs)
-    three = _Three(_version(base), _version(ours), _version(theirs))
+    three = _Three(_version(base), _version(ours), _version(theirs), keeps_both)
     items = list(_settled(three))
     chunks = tuple(item if isinstance(item, Chunk) else _row_chunk(three, item) for item in items)
     return Merge(chunks, three.line_end, three.final_newline)
@@ -85,8 +90,7 @@ def merge_index(base: str, ours: str, theirs: str) -> Merge:
 def _version(text: str) -> _Version:
     """The index as tokens; further rows for the same file are numbered."""
     lines = split_lines(text)
-    line_end = line_end_of(lines)
-    whole = [line if terminated(line) else line + line_end for line in lines]
+    whole = ended_lines(lines)
     tokens: list[Token] = []
     starts: list[int] = []
     rows: dict[Token, TextLines] = {}
@@ -100,7 +104,7 @@ def _version(text: str) -> _Version:
             rows[token] = TextLines(start, tuple(whole[start:end]))
         tokens.append(token)
         starts.append(start)
-    return _Version(tokens, starts, rows, line_end, not lines or terminated(lines[-1]))
+    return _Version(tokens, starts, rows, line_end_of(lines), not lines or terminated(lines[-1]))
 
 
 def _stretches(lines: Sequence[str]) -> Iterator[tuple[int, int, str | None]]:
@@ -120,7 +124,7 @@ def _goes_on(row: str, line: str) -> bool:
 
 def _settled(three: _Three) -> Iterator[Token | Chunk]:
     """The result in order: rows as tokens, other lines and their conflicts as chunks."""
-    merged = merge_lines(three.base.tokens, three.ours.tokens, three.theirs.tokens)
+    merged = merge_lines(three.base.tokens, three.ours.tokens, three.theirs.tokens, adjacent="merge")
     order: list[Token | Chunk] = []
     for chunk in merged:
         order.extend(_united(chunk, three) if chunk.kind == "conflict" else _between(chunk, three))
@@ -165,6 +169,9 @@ def _united(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
     if here == before != there:
         layout, other = list(chunk.theirs.lines), chunk.ours.lines
     elif there not in (before, here):
+        if both := _both_added(chunk, three):
+            yield from _between(Chunk("merged", chunk.base, chunk.ours, chunk.theirs, both), three)
+            return
         parts = (
             TextLines(_line_number(three.base, chunk.base.start), before),
             TextLines(_line_number(three.ours, chunk.ours.start), here),
@@ -175,6 +182,19 @@ def _united(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
     whole = _with_rows_of(other, layout, lambda _: True, alone_at_end=False)
     lines = tuple(item for item in whole if isinstance(item, str))
     yield from _between(Chunk("merged", chunk.base, chunk.ours, chunk.theirs, lines), three)
+
+
+def _both_added(chunk: Chunk, three: _Three) -> tuple[Token, ...]:
+    """All that both sides added here, such as a section each; () if a person must choose."""
+    before, ours, theirs = _parts(chunk)
+    if before.lines or not three.keeps_both:
+        return ()
+    base, added = three.base.tokens, (three.ours.lines_of(ours.lines), three.theirs.lines_of(theirs.lines))
+    above, below = (three.base.lines_of(part) for part in (base[: before.start], base[before.start :]))
+    first = ours_first(above, *added, below)
+    if first is None:
+        return ()
+    return (*ours.lines, *theirs.lines) if first else (*theirs.lines, *ours.lines)
 
 
 def _others(tokens: Iterable[Token]) -> tuple[str, ...]:

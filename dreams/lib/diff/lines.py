@@ -48,6 +48,11 @@ def terminated(line: str) -> bool:
     return line.endswith("\n")
 
 
+def ended_lines(lines: Sequence[str]) -> list[str]:
+    """The lines, with a line end for the last one if it has none."""
+    return [line if terminated(line) else line + line_end_of(lines) for line in lines]
+
+
 def join_lines(parts: Iterable[Sequence[str]], line_end: str) -> str:
     """All lines of all parts as one text; a line without an end gets one if another follows."""
     out: list[str] = []

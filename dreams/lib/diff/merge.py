@@ -2,16 +2,18 @@
 
 The rule: an edit conflicts with an edit of the other side that it overlaps or touches, that is, if no line
 unchanged on both sides is between them; the same edit on both sides is taken once. With
-`adjacent="merge"` edits that only touch are both taken, unless both insert at the same place or one of them
-ends in a line without a line end.
+`adjacent="merge"` edits that only touch are both taken, unless both insert at the same place. With `adjacent="unite"` what both insert at the same place is taken too, if nothing is
+removed there and `ours_first` finds an order for it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 from dreams.lib.diff.hunks import Granularity, line_changes
-from dreams.lib.diff.lines import join_lines, line_end_of, split_lines, terminated
+from dreams.lib.diff.lines import ended_lines, join_lines, line_end_of, split_lines
+from dreams.lib.diff.refine import UnitKind, have_alike_units, indent_of, units
 
 ChunkKind = Literal["stable", "merged", "conflict"]
 Side = Literal["ours", "theirs", "both", "base"]
@@ -115,14 +117,19 @@ def _listed(numbers: set[int]) -> str:
 
 # --- Merging ----------------------------------------------------------------------------------------------------------
 
-Adjacent = Literal["conflict", "merge"]
+Adjacent = Literal["conflict", "merge", "unite"]
 Place = tuple[int, int, tuple[str, ...]]  # the base lines that are replaced, and the new ones
 
 
 def merge3(base: str, ours: str, theirs: str, *, adjacent: Adjacent = "conflict") -> Merge:
     """Merges the changes from `base` to `ours` and from `base` to `theirs`."""
     lines = split_lines(base), split_lines(ours), split_lines(theirs)
-    return Merge(tuple(merge_lines(*lines, adjacent=adjacent)), _line_end(*lines))
+    if adjacent == "conflict":
+        return Merge(tuple(merge_lines(*lines, adjacent=adjacent)), _line_end(*lines))
+    # A text without a final line end grows at its end like any other.
+    was, here, there = (not text or text.endswith("\n") for text in (base, ours, theirs))
+    chunks = merge_lines(*map(ended_lines, lines), adjacent=adjacent)
+    return Merge(tuple(chunks), _line_end(*lines), there if here == was else here)
 
 
 def merge_lines(
@@ -130,7 +137,7 @@ def merge_lines(
 ) -> list[Chunk]:
     """`merge3` on lists of lines; the chunks cover all three lists in order."""
     # Touching edits become one group below, so finer cuts only help if they may stay separate.
-    cut: Granularity = "unit" if adjacent == "merge" else "block"
+    cut: Granularity = "block" if adjacent == "conflict" else "unit"
     edits = _met(base, _edits("ours", base, ours, cut), _edits("theirs", base, theirs, cut))
     edits.sort(key=lambda edit: (edit.start, edit.end, edit.new_start))
     groups: list[_Group] = []
@@ -139,7 +146,8 @@ def merge_lines(
             groups[-1].add(edit)
         else:
             groups.append(_Group(edit.start, edit.end, [edit]))
-    return _chunks(base, groups)
+    removed = {at for edit in edits if not edit.lines for at in (edit.start, edit.end)}
+    return _chunks(base, groups, removed if adjacent == "unite" else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +157,7 @@ class _Edit:
     end: int
     new_start: int
     lines: tuple[str, ...]
+    behind: int  # where the side's edit before it ends
     before: int  # where the side's next edit begins
 
     @property
@@ -189,20 +198,34 @@ def _edits(
     side: Literal["ours", "theirs"], base: Sequence[str], new: Sequence[str], cut: Granularity
 ) -> list[_Edit]:
     found = line_changes(base, new, cut)
-    until = [*(c.a0 for c in found[1:]), len(base)]
+    since, until = [0, *(c.a1 for c in found)], [*(c.a0 for c in found[1:]), len(base)]
     return [
-        _Edit(side, c.a0, c.a1, c.b0, tuple(new[c.b0 : c.b1]), before)
-        for c, before in zip(found, until, strict=False)
+        _Edit(side, c.a0, c.a1, c.b0, tuple(new[c.b0 : c.b1]), behind, before)
+        for c, behind, before in zip(found, since, until, strict=False)
     ]
 
 
 def _met(base: Sequence[str], ours: Sequence[_Edit], theirs: Sequence[_Edit]) -> list[_Edit]:
     """The edits of both sides. The same paragraph can be cut before or behind a blank line: where both sides added or removed
     it and only one cut differs, both get the same, so that it is taken once."""
+    ours, theirs = (
+        [_outside(base, each, others) for each in edits] for edits, others in ((ours, theirs), (theirs, ours))
+    )
     last = {edit: _last_place(base, edit) for edit in (*ours, *theirs)}
     apart = {each.place for each in ours} ^ {each.place for each in theirs}
     same = {last[each] for each in ours} & {last[each] for each in theirs}
     return [each.at(last[each]) if each.place in apart and last[each] in same else each for each in last]
+
+
+def _outside(base: Sequence[str], edit: _Edit, others: Sequence[_Edit]) -> _Edit:
+    """What is added inside lines that the other side removes, moved before them if it gives the same text there."""
+    holes = (other.start for other in others if not other.lines and other.start < edit.start < other.end)
+    hole = next(holes, edit.start) if edit.start == edit.end else edit.start
+    if not edit.behind <= hole < edit.start:
+        return edit
+    between = tuple(base[hole : edit.start])
+    moved = (*between, *edit.lines)[: len(edit.lines)]
+    return edit.at((hole, hole, moved)) if (*moved, *between) == (*between, *edit.lines) else edit
 
 
 def _last_place(base: Sequence[str], edit: _Edit) -> Place:
@@ -222,19 +245,16 @@ def _touches(group: _Group, edit: _Edit, adjacent: Adjacent) -> bool:
         return edit.start <= group.end
     if edit.start > group.end:
         return False
-    return any(_at_one_place(other, edit) or _unended(other) for other in group.edits)
+    return any(_at_one_place(other, edit) for other in group.edits)
 
 
 def _at_one_place(one: _Edit, other: _Edit) -> bool:
-    """Whether both sides insert here: a person must choose the order."""
+    """Whether both sides insert here."""
     return one.side != other.side and one.start == one.end == other.start == other.end
 
 
-def _unended(edit: _Edit) -> bool:
-    return bool(edit.lines) and not terminated(edit.lines[-1])
-
-
-def _chunks(base: Sequence[str], groups: Sequence[_Group]) -> list[Chunk]:
+def _chunks(base: Sequence[str], groups: Sequence[_Group], apart: Collection[int] | None) -> list[Chunk]:
+    """`apart` are the places where what both sides insert stays a conflict; None for all."""
     out: list[Chunk] = []
     at = ours_at = theirs_at = 0
 
@@ -254,8 +274,12 @@ def _chunks(base: Sequence[str], groups: Sequence[_Group]) -> list[Chunk]:
         if ours == theirs or len(group.sides()) == 1:
             changed = theirs if "theirs" in group.sides() else ours
             put("merged", (before, ours, theirs), changed)
-        else:
-            put("conflict", (before, ours, theirs), ())
+            continue
+        both: tuple[str, ...] = ()
+        if apart is not None and group.start == group.end and group.start not in apart:
+            first = ours_first(base[: group.start], ours, theirs, base[group.end :])
+            both = () if first is None else (*ours, *theirs) if first else (*theirs, *ours)
+        put("merged" if both else "conflict", (before, ours, theirs), both)
     if at < len(base):
         put("stable", (base[at:], base[at:], base[at:]), base[at:])
     return out
@@ -265,3 +289,72 @@ def _line_end(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -
     """The result's line end: the one to which one side changed it, else the old one."""
     before, here, there = line_end_of(base), line_end_of(ours), line_end_of(theirs)
     return there if here == before else here
+
+
+# --- What both sides add at one place -----------------------------------------------------------------------------------
+
+_HEADING: Final = re.compile(r"(#{1,6})\s")
+_NO_HEADING: Final = 7  # below all six levels
+_FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+# The border of a frontmatter, or what makes the line above it a heading.
+_BORDER: Final = re.compile(r"\s*(?:-{3,}|={3,})\s*$")
+_NUMBERED: Final = re.compile(r"\s*\d{1,9}[.)]\s")
+_LIKE: Final = {UnitKind.ROW: UnitKind.ITEM, UnitKind.FIELD: UnitKind.PARAGRAPH}
+
+
+def ours_first(
+    before: Sequence[str], ours: Sequence[str], theirs: Sequence[str], after: Sequence[str]
+) -> bool | None:
+    """Whether `ours` is the first of both; None if a person must choose, as one may repeat or contradict the other, or
+    no order leaves each in its section, list and paragraph."""
+    if any(map(_in_code, (before, ours, theirs))) or any(map(_BORDER.match, (*ours, *theirs))):
+        return None
+    same = {line.strip() for line in ours} & {line.strip() for line in theirs} - {""}
+    if same or have_alike_units(ours, theirs):
+        return None
+    for first, second in ((ours, theirs), (theirs, ours)):
+        if _fits(before, first, second, after):
+            return first is ours
+    return None
+
+
+def _in_code(lines: Sequence[str]) -> bool:
+    """Whether a code block is open at the end."""
+    return sum(bool(_FENCE.match(line)) for line in lines) % 2 == 1
+
+
+def _fits(before: Sequence[str], first: Sequence[str], second: Sequence[str], after: Sequence[str]) -> bool:
+    if _takes_in(first, second) or _takes_in(first, after):
+        return False
+    if _is_joined(first, second) and not _is_one_block(first, second):
+        return False
+    is_torn = _is_joined(before, second) and not _is_joined(before, first)
+    return not (is_torn or (_is_joined(first, after) and not _is_joined(second, after)))
+
+
+def _takes_in(lines: Sequence[str], rest: Sequence[str]) -> bool:
+    """Whether `rest` would begin in a section or a list item of `lines`."""
+    begins = next(filter(str.strip, rest), None)
+    if begins is None:
+        return False
+    said = list(filter(str.strip, lines))
+    return _level(begins) > min(map(_level, said), default=_NO_HEADING) or indent_of(begins) > min(
+        map(indent_of, said), default=0
+    )
+
+
+def _level(line: str) -> int:
+    found = _HEADING.match(line)
+    return len(found[1]) if found else _NO_HEADING
+
+
+def _is_joined(upper: Sequence[str], lower: Sequence[str]) -> bool:
+    """Whether no blank line or heading is between the two."""
+    is_joined = bool(upper and lower and upper[-1].strip() and lower[0].strip())
+    return is_joined and _level(lower[0]) == _NO_HEADING
+
+
+def _is_one_block(upper: Sequence[str], lower: Sequence[str]) -> bool:
+    """Whether both are items of one list, rows of one table or lines of one paragraph, and their order says nothing."""
+    kinds = {_LIKE.get(kind, kind) for kind in (units(upper)[-1].kind, units(lower)[0].kind)}
+    return len(kinds) == 1 and not _NUMBERED.match(lower[0])

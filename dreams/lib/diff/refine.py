@@ -208,6 +208,20 @@ def _likeness(left: _Side, i: int, right: _Side, j: int) -> float:
     return by_letters or Indel.normalized_similarity(left.words(i), right.words(j), score_cutoff=least)
 
 
+def have_alike_units(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether a unit of one may be a unit of the other in other words or with another value; also if there are too many to
+    compare. Headings are not compared: those of two days are almost the same."""
+    left, right = _Side(old), _Side(new)
+    if len(left.units) * len(right.units) > MAX_COMPARISONS:
+        return True
+    return any(
+        one.key == other.key and _likeness(left, i, right, j) >= SAME_ROW_ELSEWHERE
+        for i, one in enumerate(left.units)
+        if one.kind not in (UnitKind.HEADING, UnitKind.BLANK)
+        for j, other in enumerate(right.units)
+    )
+
+
 def _pairs(left: _Side, right: _Side) -> list[tuple[int, int]]:
     """Pairs of units that are the same before and after, rising on both sides."""
     rows, columns = len(left.units), len(right.units)

@@ -189,7 +189,7 @@ def _brought_onto(now: Mapping[str, bytes], edits: Sequence[Edit]) -> tuple[dict
     after, moved, torn = dict(now), [], []
     for path, (base, wanted) in _ends(edits).items():
         here = now.get(path)
-        merged = rebase.merged_bytes(rebase.Sides(base, here, wanted), path)
+        merged = rebase.merged_bytes(rebase.Sides(base, here, wanted, keeps_both=True), path)
         if isinstance(merged, merge.Merge):
             torn.append(path)
             continue

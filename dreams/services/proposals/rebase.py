@@ -38,11 +38,13 @@ class ConflictChanged(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The three texts of a conflict; None where the file does not exist on that side."""
+    """The three texts of a conflict; None where the file does not exist on that side. `keeps_both`: what both sides add at
+    one place stays, where that is certain, because a person sees the result before it is written."""
 
     base: bytes | None
     now: bytes | None
     wanted: bytes | None
+    keeps_both: bool = False
 
 
 def rebase(file: FileChange, now: bytes | None) -> Outcome:
@@ -66,14 +68,15 @@ def _rebase_locked(file: FileChange, now: bytes | None, sha: str) -> Outcome:
             file.conflict = None
             file.save(update_fields=["conflict"])
         return "same"
-    if file.conflict and file.conflict["now"] == sha and (_is_of_an_undo(file) or _is_open(file)):
+    if file.conflict and file.conflict["now"] == sha and _is_of_an_undo(file):
         return "conflict"
     base = proposals.bytes_of(_merge_base(file))
     for wanted in _texts_to_merge(file):
-        merged = merged_bytes(Sides(base, now, wanted), file.path)
+        sides = Sides(base, now, wanted, not _is_of_an_undo(file))
+        merged = merged_bytes(sides, file.path)
         if not isinstance(merged, merge.Merge):
             return _rebase_onto(file, now, merged)
-    remember_conflict(file, Sides(base, now, wanted))
+    remember_conflict(file, sides)
     return "conflict"
 
 
@@ -128,10 +131,10 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
         sides_lines = [merge.TextLines(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
         return merge.Merge((merge.Chunk("conflict", sides_lines[0], sides_lines[1], sides_lines[2]),))
     if memdir.is_index(path):
-        return merge_index(base, now, wanted)
+        return merge_index(base, now, wanted, keeps_both=sides.keeps_both)
     # Touching edits are both taken: the result is shown and confirmed before it is written, and notes grow at the
     # end, right behind the line that a dream changed.
-    return merge.merge3(base, now, wanted, adjacent="merge")
+    return merge.merge3(base, now, wanted, adjacent="unite" if sides.keeps_both else "merge")
 
 
 def conflict_state(file: FileChange) -> str:
@@ -145,7 +148,8 @@ def sides_of(file: FileChange) -> Sides:
     if not file.conflict:
         raise NoConflict(f"{file.path} no longer has a conflict.")
     found = file.conflict
-    return Sides(*(proposals.bytes_of(found[name]) for name in ("base", "now", "wanted")))
+    base, now, wanted = (proposals.bytes_of(found[name]) for name in ("base", "now", "wanted"))
+    return Sides(base, now, wanted, not _is_of_an_undo(file))
 
 
 def resolve(file: FileChange, choices: Mapping[int, merge.Choice], *, remove: bool = False) -> Outcome:
