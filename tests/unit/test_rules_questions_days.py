@@ -545,3 +545,14 @@ def test_a_section_does_not_go_if_only_the_reasons_for_it_are_left(tmp_path: Pat
         files = {"notes.md": memory(f"{section}\n\n{reasons}{more}\n")}
         kinds = {question.kind for question in dream(tmp_path / name, files).outcome.questions}
         assert ("expired" in kinds) == bool(more), name
+
+
+def test_a_section_goes_with_the_reasons_that_it_has_before_another_heading(tmp_path: Path) -> None:
+    section = (
+        "## Status (2026-01-30)\n\n### Hosts\n\n- One.\n\n**Why:** It is cheap.\n\n### Deploys\n\n- By hand."
+    )
+    body = f"It reads CSV.\n\n{OTHER * 9}\n{section}\n\n## Rules\n\nNever skip a row.\n"
+    (question,) = dream(tmp_path, project_file(body)).outcome.questions
+    assert question.places[0].text == section
+    after = question.options[0].edits[0].after or ""
+    assert after.endswith(f"{OTHER}\n## Rules\n\nNever skip a row.\n")

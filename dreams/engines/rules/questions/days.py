@@ -155,8 +155,7 @@ _HEADS_A_STATE = re.compile(
     r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$|(?:\b(?:estado|[ée]tat|stato|состояние|стан|статус)(?:\s+\w+)?|(?-i:\bStand)|状态|状態|进度|現状|现状|상태|현황)\W*$",
     re.IGNORECASE,
 )
-# A heading of a day's log.
-_ONLY_A_DAY = re.compile(r"\W*\d{4}-\d\d-\d\d(?:[ T]+\d\d:\d\d\b.*)?\W*")
+_ONLY_A_DAY = re.compile(r"\W*\d{4}-\d\d-\d\d(?:[ T]+\d\d:\d\d\b.*)?\W*")  # heads the log of a day
 # What was planned when the memory was written.
 _HEADS_WHAT_IS_NEXT = re.compile(
     r"\W*(?:next(?: steps?)?|what['’]s next|(?:open|current|active|pending) issues|"
@@ -214,15 +213,16 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
             continue
         document = tree.document(path)
         items = memdir.sections(document.body, document.body_start_line)
+        told = [item for item in items if item.kind != "blank"]
         last = len(memdir.split_lines(tree.texts[path]))
         rows = lines_leading(tree.texts[path]) if is_index(path) else set()
-        told = [item for item in items if item.kind != "blank"]
         # What leads a list or table ("**Status as of 2026-03-30:**") is its heading, of the lowest level.
         levels = [each.level or (0 if each.depth or each.kind in {"bullet", "table"} else 7) for each in told]
-        # A paragraph below a rule at the end is about the whole memory, too.
+        # A paragraph below a rule at the end is about the whole memory, and so are remarks below the last heading.
         is_foot = [item.kind for item in told[-2:]] == ["rule", "paragraph"] and not told[-3:][0].level
         foot = told[-2].first_line - 1 if is_foot else last
-        remarks = [each.first_line for each in items if REMARK.match(each.text)]  # about the whole memory
+        headed = max((each.first_line for each in told if each.level), default=0)
+        remarks = [each.first_line for each in told if each.first_line > headed and REMARK.match(each.text)]
         found = []
         for at, item in enumerate(told):
             is_lead = item.text.strip().endswith((":", ":**")) and levels[at : at + 2] == [7, 0]
