@@ -110,9 +110,11 @@ def test_the_page_says_what_a_dream_waits_for(two: TwoHosts, browser: Client) ->
     _away(two)
     far = DreamRun.objects.create(project=make_project("far", host=two.desk))
     page = browser.get(f"/dreams/{far.public_id}/").content.decode()
-    assert "It is waiting for desk, which is away (last seen 5 h ago)." in page
+    assert page.count("It is waiting for ") == 1
+    assert "It is waiting for desk, which is away (last seen 5 h ago)." in page and "worker" not in page
     near = DreamRun.objects.create(project=make_project("near"))
-    assert "It is waiting for a free worker." in browser.get(f"/dreams/{near.public_id}/").content.decode()
+    page = browser.get(f"/dreams/{near.public_id}/").content.decode()
+    assert page.count("aiting for") == page.count("It is waiting for a free worker.") == 1
     # What is told of it while the page is open says that it waits no more.
     DreamRun.objects.filter(pk=near.pk).update(status=DreamRun.Status.COMPLETED)
     live = browser.get(f"/dreams/{near.public_id}/?after=0", headers={"HX-Request": "true"}).content.decode()

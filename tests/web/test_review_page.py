@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import html
 import itertools
 import re
@@ -17,7 +18,7 @@ from django.utils import timezone
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib.files import workspace
-from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
+from dreams.models import DreamSession, Evidence, FileChange, Hunk, Project, Proposal, Session
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from dreams.web.pages import diffs
@@ -54,6 +55,13 @@ def test_a_proposal_is_found_by_its_own_id_and_by_its_dreams(browser: Client, pr
     response = browser.get(f"/review/{proposal.dream.public_id}/")
     assert response["Location"] == f"/review/{proposal.public_id}/"
     assert browser.get("/review/d00000000/").status_code == 404
+
+
+def test_sessions_of_last_year_are_dated_with_their_year(browser: Client, proposal: Proposal) -> None:
+    Session.objects.update(last_at=dt.datetime(2025, 9, 3, 12, tzinfo=dt.UTC))
+    assert proposal.dream is not None
+    DreamSession.objects.get_or_create(dream=proposal.dream, session=Session.objects.earliest("pk"))
+    assert "since 3 Sep 2025" in " ".join(page(browser, proposal).split())
 
 
 def test_a_card_of_one_index_row_does_not_prepare_the_lines_of_all_others(

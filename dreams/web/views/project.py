@@ -139,7 +139,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
     except (scheduler.GateClosed, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return go(request, "project", pk=pk)
-    messages.success(request, "It is waiting for a free worker and starts within seconds.")
+    messages.success(request, "The dream was requested.")
     return go(request, "dream", public_id=run.public_id)
 
 
