@@ -21,7 +21,7 @@ from dreams.services.catching import unread_parts
 from dreams.services.dreaming import dream_inputs as dream_reading
 from dreams.services.inbox import snoozing
 from dreams.services.questions import question_states
-from dreams.services.scheduling import gates, scheduler
+from dreams.services.scheduling import gates, next_dream, scheduler
 from tests.world import directory as world, rows
 
 pytestmark = pytest.mark.django_db
@@ -130,6 +130,15 @@ def test_suggestions_of_then_do_not_fill_todays_limit(tmp_path: Path) -> None:
         Proposal.objects.filter(pk=suggesting.suggest(project, wanted).pk).update(state="rejected")
     Proposal.objects.update(created_at=timezone.now() + YEARS)
     assert suggesting.suggest(project, suggesting.Suggestion("New", "a fact", "project", "It holds.")).pk
+
+
+def test_what_the_gates_said_then_is_not_shown_once_they_say_something_else() -> None:
+    project, now = rows.make_project(), timezone.now()
+    for reason, at in (("Off then.", now + YEARS), ("Needs 2 more sessions.", now)):
+        scheduler.remember(project, [gates.GateResult("sessions", False, reason, cause=reason)], at)
+    [(_, shown)] = next_dream.latest_gates([project.pk])
+    assert [gate["reason"] for gate in shown] == ["Needs 2 more sessions."]
+    assert not project.gate_evaluations.filter(at__gt=now).exists(), "the timeline has no such day either"
 
 
 def test_a_digest_that_failed_then_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,6 +219,8 @@ def remember(project: Project, results: Sequence[gates.GateResult], now: dt.date
         return False
     with transaction.atomic():
         Project.objects.filter(pk=project.pk).update(gate_fingerprint=found[:300])
+        # Those from a clock that ran ahead would be the newest for as long.
+        GateEvaluation.objects.filter(project=project, at__gt=now).update(at=now)
         GateEvaluation.objects.create(
             project=project,
             at=now,
