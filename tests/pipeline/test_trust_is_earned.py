@@ -370,6 +370,30 @@ def test_a_policy_by_kind_applies_that_kind_and_no_other(
 
 
 @pytest.mark.not_on_postgresql
+def test_of_two_values_for_one_thing_that_one_dream_learns_no_policy_takes_either(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings_changes.set_policy("", "auto", kind="learn", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+    said = ("Ana owns the billing service", "Ben owns the billing service", "Backups run nightly on host-7")
+
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        made = []
+        for number, line in enumerate(said):
+            path = f"project_{number}.md"
+            job.workspace.write(path, f"---\nname: {line}\ntype: project\n---\n\n- {line}\n")
+            cited = Citation("file", trusting.line(1).strip(), trusting.NOTE, line_no=8)
+            made.append(
+                Edit(path, None, job.workspace.read(path), f"learn:{number}", "learn", "Said.", (cited,))
+            )
+        return made
+
+    run = trusting.dream(project, monkeypatch, act)
+    paths = {p.by_policy: set(p.files.values_list("path", flat=True)) for p in run.proposals.all()}
+    assert paths == {True: {"project_2.md"}, False: {"project_0.md", "project_1.md"}}
+
+
+@pytest.mark.not_on_postgresql
 def test_what_a_person_undid_is_written_by_no_policy_that_is_set_later(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ is not: it is reviewed when it is proposed again.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 from django.db.models import Q, QuerySet
 
@@ -16,7 +17,9 @@ from dreams import conf
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.findings.base import FindingsReport
-from dreams.lib import diff
+from dreams.lib import diff, memdir
+from dreams.lib.diff.refine import have_alike_units
+from dreams.lib.memdir.frontmatter import head_length
 from dreams.lib.prose import comparing
 from dreams.models import DreamRun, FileChange, Policy, Project, Proposal
 from dreams.models.prepared import prepared
@@ -122,6 +125,7 @@ def automatic(
     taken_back = UndoneLines.of(dream.project)
     hunks = [(file.path, hunk) for file in draft.files for hunk in file.hunks]
     again = {hunk.operation for path, hunk in hunks if taken_back.come_back(path, hunk.hunk)}
+    again |= _learnt_twice(draft)
     by_hand -= _spoken_against(draft, report, fine) | again
     bad = _spoken_against(draft, report, fine & earned.ACCEPTED) | again
     trusted = earned.within_a_day(dream.project, trusted, bad)
@@ -144,6 +148,19 @@ def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict
                 for memory_type in _types_of(file)
             }
     return said
+
+
+def _learnt_twice(draft: drafts.Draft) -> set[str]:
+    """The operations that learn almost the same as another, maybe with another value: Ana and Ben own one service."""
+    bodies: dict[str, list[str]] = {}
+    for file in draft.files:
+        for hunk in () if memdir.is_index(file.path) else file.hunks:
+            added = hunk.hunk.added
+            if draft.operations[hunk.operation].kind == "learn":
+                body = added[head_length(added) :].splitlines(keepends=True)
+                bodies.setdefault(hunk.operation, []).extend(body)
+    pairs = (pair for pair in combinations(bodies, 2) if have_alike_units(*map(bodies.__getitem__, pair)))
+    return {key for pair in pairs for key in pair}
 
 
 @dataclass(frozen=True, slots=True)
