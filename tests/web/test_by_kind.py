@@ -267,6 +267,23 @@ def test_what_a_finding_is_against_is_approved_by_no_form_and_can_be_rejected(br
     assert verdicts() == ["rejected", "rejected"]
 
 
+def test_what_a_check_found_at_this_moment_is_not_approved_unseen(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = propose("api")
+    wanted, seen = shown_now(proposal)
+    locked = review.lock_open_proposal
+
+    def found_meanwhile(of: Proposal) -> None:
+        found_out(Hunk.objects.get())
+        locked(of)
+
+    monkeypatch.setattr(review, "lock_open_proposal", found_meanwhile)
+    result = triage.decide_shown(wanted, seen, Hunk.Verdict.APPROVED, review.Actor("owner"))
+    assert result.decisions == 0 and "Look at it again" in result.refused[0]
+    assert verdicts() == ["pending"]
+
+
 def test_a_proposal_that_is_submitted_at_this_moment_stops_no_other(browser: Client) -> None:
     first, second = propose("api"), propose("web")
     wanted, seen = shown_now(first, second)
@@ -309,14 +326,15 @@ def test_what_another_person_decided_at_the_same_moment_is_not_decided_again(
     browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, other = propose("api"), propose("web")
-    shown, decide = form(browser), review.decide
+    shown, look = form(browser), triage.findings_by_decision
 
-    def beside_another(proposal: Proposal, *given: object, **more: object) -> list[Hunk]:
-        if proposal == made:
-            decide(made, Hunk.objects.filter(file__proposal=made), Hunk.Verdict.REJECTED, review.Actor("ada"))
-        return decide(proposal, *given, **more)
+    def beside_another(hunks: list[Hunk]) -> dict[int, list[Finding]]:
+        monkeypatch.undo()
+        ada = review.Actor("ada")
+        review.decide(made, list(Hunk.objects.filter(file__proposal=made)), Hunk.Verdict.REJECTED, ada)
+        return look(hunks)
 
-    monkeypatch.setattr(review, "decide", beside_another)
+    monkeypatch.setattr(triage, "findings_by_decision", beside_another)
     page = give(browser, "approved", shown).content.decode()
     assert "api: This changed since you opened the page" in unescape(page)
     assert Hunk.objects.get(file__proposal=made).decided_by == "ada"

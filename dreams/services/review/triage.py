@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from dreams.models import Finding, Hunk, Memory, Operation, Proposal
@@ -127,7 +128,11 @@ def decide_shown(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, review
     refused, taken = [], list[Hunk]()
     for proposal, own in by_proposal.items():
         try:
-            review.decide(proposal, own, verdict, reviewer, batch=batch, seen=own)
+            with transaction.atomic():
+                review.lock_open_proposal(proposal)
+                if verdict == Hunk.Verdict.APPROVED and findings_by_decision(own):
+                    raise ReviewRefused(review.CHANGED)  # a check found it since
+                review.decide(proposal, own, verdict, reviewer, batch=batch, seen=own)
             taken += own
         except ReviewRefused as error:
             refused.append(f"{proposal.project}: {error}")
