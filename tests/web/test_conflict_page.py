@@ -214,6 +214,22 @@ def test_a_second_click_on_a_solved_conflict_is_told_so(
     assert "feedback_testing.md no longer has a conflict." in text
 
 
+@pytest.mark.parametrize("is_early", [True, False])
+def test_what_was_typed_for_a_conflict_that_somebody_else_solved_can_be_copied(
+    browser: Client, file: FileChange, monkeypatch: pytest.MonkeyPatch, is_early: bool
+) -> None:
+    data = {"state": state(file), "choice-0": "edit", "text-0": "Both, on <port> 5432.\n"}
+
+    def solve() -> None:
+        rebase.resolve(FileChange.objects.get(pk=file.pk), {0: "theirs"})
+
+    solve() if is_early else meanwhile(monkeypatch, solve)
+    response = browser.post(address(file), data)
+    assert response.status_code == 409
+    assert "Both, on &lt;port&gt; 5432." in response.content.decode()
+    assert "Nothing was saved." in response.content.decode()
+
+
 @pytest.mark.more
 def test_a_solved_conflict_leads_back_to_the_review(browser: Client, file: FileChange) -> None:
     browser.post(address(file), {"state": state(file), "choice-0": "ours"})

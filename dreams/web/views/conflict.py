@@ -30,8 +30,7 @@ def conflict(request: Request, public_id: str, file_pk: int) -> HttpResponse:
     try:
         found = pages.conflict(file, is_bare=hidden_secrets.is_bare(request, file.proposal))
     except rebase.NoConflict as gone:
-        messages.info(request, str(gone))
-        return _to_file(file)
+        return _solved_already(request, file, str(gone))
     if request.method != "POST":
         return render(request, "dreams/conflict.html", {"conflict": found})
     return _solve(request, file, found)
@@ -57,8 +56,7 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
     except rebase.ConflictChanged as changed:
         return _again(request, file, str(changed), chosen, typed, 409)
     except rebase.NoConflict as gone:
-        messages.info(request, str(gone))
-        return _to_file(file)
+        return _solved_already(request, file, str(gone))
     except Refusal as refused:
         return _again(request, file, str(refused), chosen, typed, 409)
     proposals.examine(file.proposal, syncing.contents(file.proposal.project))
@@ -129,4 +127,19 @@ def _file(public_id: str, file_pk: int) -> FileChange:
 
 
 def _to_file(file: FileChange) -> HttpResponse:
-    return SeeOther(address(file.proposal, file=file.pk, anchor=f"file-{file.pk}"))
+    return SeeOther(_address(file))
+
+
+def _address(file: FileChange) -> str:
+    return address(file.proposal, file=file.pk, anchor=f"file-{file.pk}")
+
+
+def _solved_already(request: Request, file: FileChange, why: str) -> HttpResponse:
+    """Back to the file; a text that was typed for the conflict is shown, so that it can be copied."""
+    numbers = [name.removeprefix("choice-") for name, value in request.POST.items() if value == "edit"]
+    typed = [request.POST[f"text-{number}"] for number in numbers if request.POST.get(f"text-{number}")]
+    if typed and "look" not in request.POST:
+        context = {"file": file, "why": why, "typed": typed, "address": _address(file)}
+        return render(request, "dreams/conflict_gone.html", context, status=409)
+    messages.info(request, why)
+    return _to_file(file)
