@@ -14,6 +14,7 @@ from typing import Literal, Protocol, Self
 
 from dreams.conf import Config
 from dreams.engines.tokens import ModelUsage, PriceTable
+from dreams.lib.files.text import encode
 from dreams.lib.files.workspace import Workspace
 
 Phase = Literal["orient", "gather", "consolidate", "prune"]
@@ -96,6 +97,11 @@ class Edit:
     reason: str
     citations: tuple[Citation, ...] = ()
     fates: tuple[Fate, ...] = ()
+
+    @property
+    def as_bytes(self) -> list[bytes]:
+        """The texts before and after, those that there are."""
+        return [encode(side) for side in (self.before, self.after) if side is not None]
 
 
 @dataclass(frozen=True, slots=True)

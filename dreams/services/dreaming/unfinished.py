@@ -37,7 +37,7 @@ def save(dream: DreamRun, edits: Sequence[Edit], earlier: int = 0) -> None:
         return
     sizes = dict(dream.step_texts.values_list("sha256", "size"))
     for number, edit in enumerate(edits, last + 1):
-        found = {text.sha256(data): data for data in _bytes_of(edit)}
+        found = {text.sha256(data): data for data in edit.as_bytes}
         fresh = {sha: data for sha, data in found.items() if sha not in sizes}
         sizes |= {sha: len(data) for sha, data in fresh.items()}
         if number > MOST_STEPS or sum(sizes.values()) > MOST_BYTES:
@@ -46,10 +46,6 @@ def save(dream: DreamRun, edits: Sequence[Edit], earlier: int = 0) -> None:
             WorkText(dream=dream, sha256=sha, data=data, size=len(data)) for sha, data in fresh.items()
         )
         _row(dream, number, edit).save(force_insert=True)
-
-
-def _bytes_of(edit: Edit) -> list[bytes]:
-    return [text.encode(side) for side in (edit.before, edit.after) if side is not None]
 
 
 def _row(dream: DreamRun, number: int, edit: Edit) -> WorkStep:

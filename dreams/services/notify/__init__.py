@@ -177,7 +177,8 @@ RETRY = dt.timedelta(minutes=15)  # doubled with each failure, up to a day; chos
 LEASE = dt.timedelta(minutes=5)
 #: The error of one that failed while it is tried again, which tells the lease from a pause after a failure.
 SENDING = "It is being sent again."
-UNDER_WAY = "It is being sent already. If that was stopped, it can be sent again after 5 minutes."
+_FREE_AGAIN = text.plural(LEASE // dt.timedelta(minutes=1), "minute")
+UNDER_WAY = f"It is being sent already. If that was stopped, it can be sent again after {_FREE_AGAIN}."
 
 
 def configured() -> dict[str, str]:

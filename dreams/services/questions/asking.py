@@ -11,7 +11,7 @@ from django.db.models import Window
 from django.db.models.functions import RowNumber
 
 from dreams import conf
-from dreams.engines.types import KEEP, QUESTIONS, Edit, Place, Question as Asked
+from dreams.engines.types import KEEP, QUESTIONS, Place, Question as Asked
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import values, without
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
@@ -143,7 +143,7 @@ def _save(row: Question, one: Asked, dream: DreamRun, proposal: Proposal | None)
     row.save()
     row.options.all().delete()
     given = [*one.options, *([] if any(not option.edits for option in one.options) else [KEEP])]
-    blobs.put_many(_texts(edit for option in given for edit in option.edits))
+    blobs.put_many(data for option in given for edit in option.edits for data in edit.as_bytes)
     QuestionOption.objects.bulk_create(
         QuestionOption(
             question=row,
@@ -155,10 +155,6 @@ def _save(row: Question, one: Asked, dream: DreamRun, proposal: Proposal | None)
         for number, option in enumerate(given[:MOST_OPTIONS], 1)
     )
     return row
-
-
-def _texts(edits: Iterable[Edit]) -> list[bytes]:
-    return [text.encode(side) for edit in edits for side in (edit.before, edit.after) if side is not None]
 
 
 def _place(place: Place, sessions: set[int]) -> dict[str, Any]:
