@@ -437,3 +437,16 @@ def test_a_long_text_is_encoded_once_and_not_for_each_pattern() -> None:
         (found,) = spans(text)
     assert text[found.start : found.end] == FAKES["github-token"]
     assert encoded.call_count <= 3
+
+
+@each(("line", "is_hidden"), [
+    ("- Vendor: ana@example.org / Fcn@v" + "end44 (paid)", True),
+    ("- Vendor: ana@example.org : Fcn@v" + "end44", True),
+    ("- Ana: ana@example.org / 555-1234", False),
+    ("- Ana: ana@example.org / @anaB2024, PR#12a", False),
+    ("- clone git@example.org:Acme2/My_repo3.git", False),
+])  # fmt: skip
+def test_a_password_beside_an_address_is_hidden_without_a_word_that_says_so(
+    line: str, is_hidden: bool
+) -> None:
+    assert ("told-password" in redact(line)) is is_hidden

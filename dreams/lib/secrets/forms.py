@@ -352,6 +352,7 @@ given-password    told      (?i)\b(?:identify|auth|login|send)\s+["']?(?P<s>{_V}
 given-secret      random    (?i)\bmc (?:alias set|config host add)\s+\S+\s+\S+\s+\S+\s+(?P<s>{_V}+)
 license-key       form      (?i)\b(?:licen[cs]e|product|serial|activation)(?:[ _-]?(?:key|number|code))?\W+(?P<s>(?:[A-Z0-9]{{5}}-){{3,5}}[A-Z0-9]{{5}})\b
 cell-password     mixed     \|[ ]`?(?P<s>{_V}*\d{_V}*)`?[ ]\|
+told-password     mixed     (?i)[\w.+-]+@[\w.-]+\.[a-z]{{2,}}`? ?[:/|] ?{_Q}(?P<s>{_V}*\d{_V}*)
 recovery-code     form      (?i)\b(?:recovery|backup|rescue) codes?\s{{0,2}}[:=]\s{{0,2}}["'`]?(?P<s>[a-z0-9]*\d[a-z0-9]*-[a-z0-9]{{4,10}}(?:-[a-z0-9]{{4,10}}){{0,6}})\b
 seed-phrase       form      (?i)\b(?:mnemonic|(?:seed|recovery|secret) phrase)["']?\s{{0,2}}(?:[:=]|is)\s{{0,2}}["'`]?(?P<s>(?:[a-z]{{3,8}} ){{11,23}}[a-z]{{3,8}})\b
 pgpass-line       told      (?:^|[\s"'`])[\w.*-]+:(?:\d{{4,5}}|\*):[\w.*-]+:[\w.*-]+:(?P<s>[^\s:"'`]+)
