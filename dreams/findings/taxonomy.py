@@ -4,7 +4,7 @@ lines that were rejected before). PURE.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dreams.findings import index_limits
 from dreams.findings.base import MessageParts, NewFinding, Severity, Subject
@@ -95,10 +95,9 @@ _RUNS = (
 
 
 def said_elsewhere(
-    subject: Subject, lines: Iterable[CheckedLine], severity: Severity
+    subject: Subject, lines: Sequence[CheckedLine], severity: Severity
 ) -> Iterator[NewFinding]:
     """`severity` is for lines of CLAUDE.md, "warn" in a change; what code and git say is information."""
-    lines = list(lines)
     yield from _in_instructions(subject, lines, severity)
     yield from _in_repository(subject, lines)
     # An index and a log may list open tasks; if none is ticked, a memory may list what to check each time.
@@ -131,8 +130,7 @@ def _in_instructions(
 def _in_repository(subject: Subject, lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
     places = {(each.path, each.line_no): each for each in subject.repeated}
     for line in lines if places else ():
-        each = places.get((line.path, line.number))
-        if each:
+        if each := places.get((line.path, line.number)):
             says = f"says what {each.place} says already: “{each.quote[:80]}”"
             yield found_at(line, CHECK, "in-code", "info", says, _TOLD_BY_CODE)
 
@@ -180,7 +178,9 @@ _JUDGEMENT = re.compile(
 def check(subject: Subject) -> Iterator[NewFinding]:
     hunks = {hunk.path: hunk.hunk_id for hunk in reversed(subject.hunks)}
     for path in sorted(hunks.keys() & subject.after.keys()):
-        yield from misfiled(path, subject.after[path], hunks[path])
+        before = misfiled(path, subject.before[path], "") if path in subject.before else ()
+        had = {each.code for each in before}  # is no fault of this change: Health tells it
+        yield from (f for f in misfiled(path, subject.after[path], hunks[path]) if f.code not in had)
     yield from _rejected(subject)
     yield from _rows_lost(subject)
     lines = list(new_lines(subject))

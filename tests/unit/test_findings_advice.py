@@ -76,6 +76,14 @@ def test_a_memory_without_a_type_is_told():
     assert "unknown-type" in codes(report({**FILES, "a.md": b"---\ntype: lesson\n---\n- text\n"}))
 
 
+def test_a_change_is_not_told_of_a_type_that_its_memory_never_had():
+    before = {**FILES, "plain.md": b"- text\n", "lesson.md": b"---\ntype: lesson\n---\n- text\n"}
+    after = {path: data.replace(b"- text", b"- other text") for path, data in before.items()}
+    assert not {"no-type", "unknown-type"} & set(codes(examine(between(before, after))))
+    lost = {**before, "lesson.md": b"- text\n"}
+    assert "no-type" in codes(examine(between(before, lost)))
+
+
 @each(("typed", "told"), [(0, 0), (4, 0), (5, 5)])
 def test_a_memory_without_a_type_is_told_where_most_have_one(typed, told):
     files = {f"2026-02-{n}.md": b"- text\n" for n in range(10, 15)}
