@@ -73,6 +73,13 @@ def test_the_briefing_names_what_a_turn_would_otherwise_be_spent_on(tmp_path: Pa
     assert "The repository" not in text, "there is none"
 
 
+def test_the_briefing_says_where_no_typed_prompt_is_known(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        empty = dataclasses.replace(job.sessions[0], prompts=())
+        text = prompt.briefing(dataclasses.replace(job, sessions=[empty, job.sessions[0]]))
+    assert text.count(", no typed prompt known\n") == 1
+
+
 def test_a_repository_is_described_without_a_git_program(tmp_path: Path, monkeypatch) -> None:
     from dulwich import porcelain
 

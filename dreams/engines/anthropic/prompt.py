@@ -256,6 +256,7 @@ def _session_line(job: Job, session: SessionBrief) -> str:
     new = session.to_byte - session.from_byte
     since = f" from byte {session.from_byte:,}" if session.from_byte else ""
     corrected = f", {plural(session.corrections, 'correction')}" if session.corrections else ""
+    corrected += "" if session.prompts else ", no typed prompt known"
     path = f"/transcripts/{mounted(session.path.parent)}/{session.path.name}"
     return f"- {path} “{title}”, last {ended}, {new:,} new bytes{since}{corrected}"
 
