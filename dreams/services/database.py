@@ -329,7 +329,9 @@ def _copied(folder: Path) -> Path | None:
     if connection.vendor != "sqlite":
         return None
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%S%f")
-    copy = folder / COPIES / f"{stamp}.sqlite3"
+    last = max((one.stem for one in copies()), default="")
+    # By name the newest, also where the clock was ahead before.
+    copy = folder / COPIES / f"{stamp if stamp > last else f'{last}0'}.sqlite3"
     before = os.umask(0o077)
     try:
         copy.parent.mkdir(exist_ok=True)
@@ -344,8 +346,27 @@ def _copied(folder: Path) -> Path | None:
         ) from error
     finally:
         os.umask(before)
-    for old in copies()[:-COPIES_KEPT]:
+    _forget_old_copies()
+    return copy
+
+
+def _forget_old_copies() -> None:
+    """Keeps the newest copy of each state, of the last states only: an update that fails half-way may be tried very often, and
+    the copy from before it must stay."""
+    kept: dict[object, Path] = {}
+    for file in copies():
+        state = _state_of(file)
+        if state in kept:
+            kept.pop(state).unlink(missing_ok=True)
+        kept[state] = file
+    for old in list(kept.values())[:-COPIES_KEPT]:
         old.unlink(missing_ok=True)
+
+
+def _state_of(copy: Path) -> object:
+    """Its migrations; something of its own for a file that cannot be read."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(copy)) as opened:
+        return frozenset(opened.execute("SELECT app, name FROM django_migrations"))
     return copy
 
 

@@ -193,6 +193,24 @@ def test_an_update_that_fails_says_where_the_copy_is(tmp_path: Path) -> None:
     assert "already exists" in done.stderr and str(copy) in done.stderr
 
 
+def test_an_update_that_fails_again_and_again_keeps_the_database_of_before(tmp_path: Path) -> None:
+    """Whatever the clock says: copies made while it was ahead look newer."""
+    data = _first_day(tmp_path / "data")
+    (data / database.COPIES).mkdir()
+    for name in ("20990101T000000000000", "20990201T000000000000"):
+        (data / database.COPIES / f"{name}.sqlite3").write_bytes(b"a copy of then")
+    opened = sqlite3.connect(data / "memoryweb.sqlite3")
+    opened.execute("CREATE TABLE dreams_channel (id integer)")
+    opened.close()
+    for _ in range(3):
+        done = _run(data, "projects")
+        assert done.returncode == 1 and "already exists" in done.stderr
+    before, half_way = sorted((data / database.COPIES).iterdir())
+    latest = "SELECT max(name) FROM django_migrations WHERE app = 'dreams'"
+    assert _query(before, latest) == [("0001_initial",)] != _query(half_way, latest)
+    assert str(half_way) in done.stderr
+
+
 @pytest.mark.parametrize(
     ("code", "left", "says"),
     [
