@@ -1,10 +1,15 @@
 """The cache in files of the data directory. Nothing in it is the only copy of anything."""
 
+import pickle
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.core.cache.backends.filebased import FileBasedCache
+
+#: No entry is kept for longer, except without an end: a later end is from a clock that ran ahead.
+LONGEST_SECONDS = 7 * 24 * 3600
 
 
 class FileCache(FileBasedCache):
@@ -29,12 +34,18 @@ class FileCache(FileBasedCache):
 
     def _is_expired(self, f: BinaryIO) -> bool:
         try:
-            return bool(super()._is_expired(f))  # type: ignore[misc] # not in the stubs
+            if super()._is_expired(f):  # type: ignore[misc] # not in the stubs
+                return True
+            f.seek(0)
+            ends = pickle.load(f)  # noqa: S301 - our own file, as Django reads it
+            is_expired = ends is not None and ends > time.time() + LONGEST_SECONDS
         except OSError:
             raise
         except Exception:  # as above
+            is_expired = True
+        if is_expired:
             Path(f.name).unlink(missing_ok=True)
-            return True
+        return is_expired
 
     def _cull(self) -> None:
         entries = list(self._folder.glob(f"*{self.cache_suffix}"))

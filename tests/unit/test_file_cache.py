@@ -1,4 +1,4 @@
-"""The cache in files: a damaged entry is none, and the oldest entries make room."""
+"""The cache in files: a damaged entry is none, nor is one from a clock that ran ahead, and the oldest entries make room."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+import time_machine
 
 from memoryweb import settings
 from memoryweb.file_cache import FileCache
@@ -47,6 +48,16 @@ def test_an_entry_of_a_class_that_is_gone_is_missing(
     assert isinstance(cache.get("key"), Report)
     monkeypatch.delattr(f"{__name__}.Report")
     assert cache.get("key") is None
+
+
+def test_an_entry_for_a_moment_that_a_clock_a_year_ahead_set_is_over(cache: FileCache) -> None:
+    with time_machine.travel("2031-05-01"):
+        cache.set("moment", "then", 60)
+        cache.set("always", "then", None)
+        assert cache.get("moment") == "then"
+    with time_machine.travel("2030-05-01"):
+        assert cache.add("moment", "now", 60) and cache.get("moment") == "now"
+        assert cache.get("always") == "then"
 
 
 def test_of_too_many_entries_the_oldest_go(cache: FileCache, tmp_path: Path) -> None:
