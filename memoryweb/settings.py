@@ -1,6 +1,7 @@
 """Django's settings. None is required; `docs/configuration.md` lists the environment variables."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,9 @@ CACHES = {
 # --- Queue ----------------------------------------------------------------------------------------------------
 # Delivery is at least once, and `retry` counts from the hand-out: it must exceed `timeout`, or a running dream is
 # handed out a second time (checked by dreams.conf). A dream is bounded below the lock's 60 minutes.
+# A worker that was larger during a task, as in a dream of many memories, ends after it, and another takes its place: most
+# of such memory would be kept for hours. The system counts kilobytes, and macOS bytes.
+MOST_OF_A_WORKER = 200_000 * (1_024 if sys.platform == "darwin" else 1)
 Q_CLUSTER: dict[str, Any] = {
     "name": "memoryweb",
     "orm": "default",
@@ -133,6 +137,7 @@ Q_CLUSTER: dict[str, Any] = {
     "bulk": 1,
     "poll": 1.0,
     "guard_cycle": 1.0,  # each check of its processes also writes a file
+    "max_rss": MOST_OF_A_WORKER,
     "max_attempts": 1,
     "ack_failures": True,
     "catch_up": False,

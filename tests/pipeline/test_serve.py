@@ -193,6 +193,25 @@ def test_a_killed_queue_is_started_again(served: Served) -> None:
     until(again, "a new queue, and nothing of the old one")
 
 
+#: A task whose worker uses 256 MB for a moment, as in a dream of many memories.
+LARGE = """
+from django_q.tasks import async_task
+from dreams.services import hosts
+large = {"salt": b"", "n": 2**18, "r": 8, "p": 1, "maxmem": 2**30}
+async_task("hashlib.scrypt", b"", **large, cluster=hosts.cluster_name(hosts.host()))
+"""
+
+
+def test_a_worker_that_grew_large_ends_after_its_task(served: Served) -> None:
+    def group() -> set[int]:
+        [queue] = psutil.Process(served.process.pid).children()
+        return {p.pid for p in served.home.processes() if os.getpgid(p.pid) == queue.pid}
+
+    before = until(lambda: len(found := group()) > 4 and found, "a queue with its workers")
+    assert served.home.run("shell", "-c", LARGE).returncode == 0
+    until(lambda: len(before - group()) == len(group() - before) == 1, "another worker in its place")
+
+
 def test_who_can_be_reached_from_elsewhere_needs_a_password_first(tmp_path: Path) -> None:
     home = Home(tmp_path)
     with_database(home.data)
