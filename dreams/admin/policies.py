@@ -142,17 +142,7 @@ class PolicyForm(ModelForm):
 @admin.register(Policy)
 class PolicyAdmin(BoundedList):
     form = PolicyForm
-    list_display = (
-        "__str__",
-        "operation",
-        "memory_type",
-        "kind",
-        "maker",
-        "project",
-        "action",
-        "changed_at",
-        "changed_by",
-    )
+    list_display = ("__str__", "maker", "project", "changed_at", "changed_by")
     list_filter = ("operation", "kind", "action", ("memory_type", Values))
     list_select_related = ("project",)
     raw_id_fields = ("project",)

@@ -292,6 +292,13 @@ def test_whoever_sets_a_policy_reads_what_it_does(browser: Client, db: None) -> 
     assert "Without it" in page and "reviewed" in page
 
 
+def test_a_policy_of_the_list_says_once_what_it_does(browser: Client, db: None) -> None:
+    Policy.objects.create(operation="add", memory_type="user", action="auto")
+    row = browser.get(reverse("admin:dreams_policy_changelist")).content.decode().partition("<tbody>")[2]
+    row = row.partition("</tbody>")[0]
+    assert "Add, user type: apply without asking" in row and "Apply without asking" not in row
+
+
 def test_a_policy_is_set_and_taken_away_with_a_trace(browser: Client, db: None) -> None:
     fields = {"operation": "add", "action": "auto", "memory_type": "feedback"}
     browser.post(reverse("admin:dreams_policy_add"), fields)

@@ -76,6 +76,14 @@ def test_the_sessions_of_a_dream_are_listed_as_soon_as_they_are_chosen(browser: 
     assert "Fix the importer" in _poll(browser, run, 0)
     _turn(run, 2)
     assert "dream-sessions" not in _poll(browser, run, 1), "what is being read is not replaced"
+    DreamSession.objects.all().delete()
+    for status, said in (
+        ("completed", "No new sessions."),
+        ("killed", "None were read."),
+        ("failed", "None were read."),
+    ):
+        DreamRun.objects.filter(pk=run.pk).update(status=status, ended_at=timezone.now())
+        assert said in _page(browser, run)
 
 
 def test_turns_are_counted_as_their_limit_counts_them(browser: Client) -> None:
