@@ -57,6 +57,12 @@ def test_without_a_key_the_page_and_the_test_say_what_to_do(browser: Client) -> 
     assert "no usable key" in found and "Set ANTHROPIC_API_KEY" in found
 
 
+def test_a_button_of_slow_work_shows_that_it_runs(browser: Client) -> None:
+    project = make.make_project("slow")
+    for page in (text(browser), browser.get(f"/projects/{project.pk}/caught/").content.decode()):
+        assert "data-busy=" in page and "js/busy.js" in page
+
+
 def test_projects_of_one_name_are_told_apart(browser: Client) -> None:
     for folder in ("/work/one", "/work/two"):
         make.make_project("app", repo_dir=folder)
