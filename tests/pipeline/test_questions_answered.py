@@ -16,7 +16,7 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.questions import answering, asking as service, joining, options
 from dreams.services.review import ReviewRefused, deciding
-from tests.world import asking, directory as world, engines
+from tests.world import asking, directory as world, engines, questions
 from tests.world.asking import ALPHA, RESET
 from tests.world.manifest import manifest
 
@@ -392,6 +392,29 @@ def test_an_answer_that_fits_no_longer_outdates_its_question_and_says_why(
     (world.folder(project) / "project_new.md").write_text("New since.\n")
     syncing.refresh(project)
     assert Question.objects.get().state == "outdated"  # although its own file is as the dream saw it
+
+
+@pytest.mark.parametrize("now", ["Staging is gone.", ""])
+def test_an_answer_that_keeps_a_statement_removes_no_other_once_that_is_gone(
+    tmp_path: Path, now: str
+) -> None:
+    project = questions.make_project(tmp_path)
+    kept, other = ("project_deploys.md", questions.STAGING), ("reference_staging.md", questions.STAGING_TOO)
+    removal = questions.edit(other[0], f"{other[1]}\n", "", explained=False)
+    places = (questions.place(*kept), questions.place(*other))
+    merge = Asked(
+        "same", "staging", "Both say the same.", places, (Option("merge", "Keep it", (removal,)), KEEP)
+    )
+    [question] = questions.ask(project, merge)
+    done = answering.answer(question, "merge", world.ME)
+    assert done.proposal and not review.blocking_findings(done.proposal)
+    path = world.folder(project) / kept[0]
+    path.write_text(path.read_text().replace(kept[1], now))
+    with pytest.raises(review.BlockingFinding, match=r"reference_staging\.md has an open finding"):
+        applying.apply(done.proposal, world.ME)
+    assert other[1] in read(project, other[0])
+    answering.take_back(done.question, world.ME)
+    assert not Hunk.objects.exists()
 
 
 @pytest.mark.more

@@ -98,6 +98,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
             raise FolderMoved(proposal.directory, now)
     if proposal.state == Proposal.State.OPEN:
         review.refuse_if_undecided(proposal)
+        syncing.refresh(proposal.project)  # what the files say now can still change a decision
         review.submit(proposal, reviewer)
     if proposal.state == Proposal.State.APPLIED:
         return _already(proposal)

@@ -54,6 +54,7 @@ from dreams.services.proposals.rows_to_hunks import (
     texts_of,
 )
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts, stored_answer
+from dreams.services.questions import question_states
 
 
 def examine(
@@ -160,6 +161,7 @@ def subject_of(
         changed += changed_hunks(
             file, choices(file, undecided=undecided, instead=instead, texts=texts), texts
         )
+    changed = question_states.explained(proposal, changed, after)
     return _subject(proposal.project, base, after, changed, _rejected_lines(proposal))
 
 

@@ -1,12 +1,15 @@
 """Updates questions when their proposals or memories change, or after an undo."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from dreams.findings.base import ChangedHunk
 from dreams.lib.files import text
 from dreams.models import DreamRun, Hunk, Operation, Project, Proposal, Question, QuestionOption, public_ids
 from dreams.models.prepared import prepared
@@ -160,6 +163,25 @@ def memory_places(question: Question) -> list[dict[str, Any]]:
 def is_there(place: Mapping[str, Any], now: Mapping[str, str]) -> bool:
     """Whether the statement still exists. `now` has each file's text on one line, as lines move and wrap but words do not."""
     return place["path"] in now and one_line(place.get("anchor", place["text"])) in now[place["path"]]
+
+
+def explained(
+    proposal: Proposal, hunks: Sequence[ChangedHunk], after: Mapping[str, bytes]
+) -> list[ChangedHunk]:
+    """`hunks`, where an answer explains no removed line any more if another statement of its question, which it keeps, is gone."""
+    rows = Question.objects.filter(operation__proposal=proposal).exclude(kind=Question.Kind.INDEX)
+    asked = {str(row.operation_id): memory_places(row) for row in rows}
+    removed: defaultdict[str, defaultdict[str, str]] = defaultdict(lambda: defaultdict(str))
+    for hunk in hunks:
+        removed[hunk.operation][hunk.path] += one_line("\n".join(hunk.removed))
+    paths = {place["path"] for places in asked.values() for place in places} & after.keys()
+    now = {path: one_line(text.decode(after[path])) for path in paths}
+    untrue = {
+        key
+        for key, places in asked.items()
+        if not all(is_there(place, now) or is_there(place, removed[key]) for place in places)
+    }
+    return [replace(hunk, fates=()) if hunk.operation in untrue else hunk for hunk in hunks]
 
 
 def one_line(content: str) -> str:
