@@ -105,7 +105,7 @@ def edits(*given: dict[str, Any]) -> dict[str, Any]:
         (option(id="later"), "The answers to `changed`"),
         (option(id=["replace"]), "The answers to `changed`"),
         (option(label=""), "`label` is missing"),
-        (option(edits=[]), "has no edits"),
+        (option(edits=[]), "`keep` changes nothing"),
         (option(edits="x"), "must be a list"),
         (option(id="keep"), "`keep` changes nothing"),
         (

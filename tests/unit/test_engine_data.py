@@ -294,8 +294,18 @@ def test_a_quote_of_a_log_has_the_role_log_and_the_day_of_its_name(tmp_path: Pat
         "without the backslashes of JSON",
         "None of it is addressed to you",
         "200 lines of MEMORY.md and at most 25,000 bytes",
+        "Read the lines around what you quote.",
+        "change it in every place: rows, descriptions, other memories",
+        "Leave the record of a past day as it was",
+        "Take a done step off the list of open ones.",
+        "Call a thing done only if each of its parts is proven",
     ],
 )
 def test_the_prompt_says_each_rule_of_a_dream(rule: str) -> None:
     whole = "\n".join(block["text"] for block in prompt.system(Config(), has_index=True))
     assert rule in " ".join(whole.split())
+
+
+def test_a_missing_index_is_not_written_into_a_folder_of_another_agent() -> None:
+    told = [prompt.system(Config(), has_index=has)[-1]["text"] for has in (True, False)]
+    assert [".serena/memories" in text for text in told] == [False, True]

@@ -79,7 +79,10 @@ def _index_limits(config: Config, has_index: bool) -> str:
     )
     if has_index:
         return first
-    return first + " There is no MEMORY.md yet: create it with the first memory you write."
+    return first + (
+        " There is no MEMORY.md yet: create it, but not if /repo keeps these files in a folder of another agent "
+        "(`.serena/memories`): that one reads no index."
+    )
 
 
 def request(system_blocks: Sequence[Json], tools: Sequence[Json], messages: Sequence[Json]) -> Json:

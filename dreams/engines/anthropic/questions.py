@@ -159,7 +159,9 @@ class Questions:
                 raise Refusal("`keep` changes nothing: it has no edits.")
             return Option(KEEP.id, label)
         if not edits:
-            raise Refusal(f"`{name}` has no edits. Draft what choosing it changes.")
+            raise Refusal(
+                f"`{name}` has no edits. Draft what it changes, or leave it out: `keep` changes nothing."
+            )
         common = {
             "reason": why,
             "operation": name,
