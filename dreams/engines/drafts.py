@@ -26,9 +26,14 @@ class Lineage:
     def __init__(self, edits: Sequence[Edit]) -> None:
         self._told: dict[_Line, list[tuple[int, Fate]]] = defaultdict(list)
         self._was: dict[_Line, list[str]] = defaultdict(list)
+        #: By path: what is reported about a part of a line.
+        self._parts: dict[str, list[tuple[int, Fate]]] = defaultdict(list)
         for place, edit in enumerate(edits):
+            whole = {line.strip() for line in (edit.before or "").split("\n")} if edit.fates else set()
             for fate in edit.fates:
                 self._told[edit.path, fate.text.strip()].append((place, fate))
+                if fate.text.strip() and fate.text.strip() not in whole:
+                    self._parts[edit.path].append((place, fate))
                 if fate.target_path == edit.path and fate.target_text:
                     self._was[edit.path, fate.target_text.strip()].append(fate.text.strip())
 
@@ -38,12 +43,12 @@ class Lineage:
         return (self._spread(path, removed, self._became) | self._spread(path, added, self._were)) - ends
 
     def fates(self, path: str, removed: Iterable[str]) -> list[Fate]:
-        """The final fate of each removed line."""
-        return [
-            self._followed(place, fate)
-            for line in dict.fromkeys(text.strip() for text in removed)
-            for place, fate in self._told.get((path, line), ())
-        ]
+        """The final fate of each removed line, then those of parts of them."""
+        lines = dict.fromkeys(text.strip() for text in removed)
+        told = [each for line in lines for each in self._told.get((path, line), ())]
+        parts = self._parts.get(path, ())
+        told += [each for each in parts if any(each[1].text.strip() in line for line in lines)]
+        return [self._followed(place, fate) for place, fate in dict.fromkeys(told)]
 
     @staticmethod
     def _spread(path: str, lines: Iterable[str], step: Callable[[_Line], Sequence[str]]) -> set[str]:

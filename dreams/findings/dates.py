@@ -102,11 +102,13 @@ def _day_said(hunk: ChangedHunk) -> dt.date | None:
 
 
 def _counted(line: CheckedLine, severity: Severity, day: dt.date | None) -> Iterator[NewFinding]:
-    """A finding for the first relative day of a line, unless the line or its file name gives the date."""
+    """A finding for the first relative day of a line, unless the line or its file name gives the date, or it is not new."""
     if _ISO.search(line.text) or _NOTED.search(line.path):
         return
+    was = "\n".join(line.hunk.removed) if line.hunk else ""
     spans = dates.writable_spans(line.text, day or _ANY_DAY)
-    for span in [each for each in spans if line.hunk or not _DAY.search(each.text)][:1]:
+    new = [each for each in spans if (each.text not in was if line.hunk else not _DAY.search(each.text))]
+    for span in new[:1]:
         meant = f", which is {span.meant} seen from {day}" if day else ""
         yield found_at(
             line,

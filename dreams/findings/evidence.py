@@ -32,13 +32,17 @@ from dreams.lib import memdir, progress
 from dreams.lib.prose import claims, lexicon
 from dreams.lib.prose.claims.evidence import FOREIGN
 from dreams.lib.prose.comparing import says_more
-from dreams.lib.prose.statements import statement
+from dreams.lib.prose.statements import Statement, statement
 from dreams.lib.prose.words import stem
 from dreams.lib.secrets import redact
 
 CHECK = "evidence"
 UNSOURCED = "no-evidence"
 BOUND = 0.3  # least share of a statement's words in a source that is about the same thing
+PROVEN = 0.5  # least share of a statement in a quote that proves that it is not denied any more
+TELLING = 4  # characters of a number that means the same in any quote; of a name, one less
+NEAR = 2  # words on each side of a shorter one
+MOST_LINKING = 0.25  # share of a statement's words that need not be in the files that prove it
 MOST_REMOVED = 100  # sentences of a hunk; more old lines are found by words; chosen
 CLOSE = 0.7  # least share in a source that says the same, or the opposite
 _NOBODYS = FOREIGN | {"tool_result"}
@@ -79,26 +83,73 @@ def _unsupported(
     subject: Subject, hunk: ChangedHunk, before: DirectoryStatements, bare: Collection[str]
 ) -> Iterator[NewFinding]:
     quoted, heard = _sources(hunk), typed(hunk)
+    replaced = {unit.text for unit in units_of_lines(hunk.removed)}
     for unit, line_no in added_units(subject, hunk):
         if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue
         stands = claims.stands(heard, unit.text) if heard.units else None
         if stands and stands.answer == "supported":
             continue  # a person's own words need no source
-        said = [*quoted, *(standing.unit.text for standing in before.most_similar(unit.text))]
-        words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk)
+        similar = [standing.unit.text for standing in before.most_similar(unit.text)]
+        words = _without_source(unit, quoted, similar, summed_up(subject, hunk.path, unit), hunk)
         if stands and stands.answer == "contradicted":
             yield _otherwise(
                 hunk, unit, line_no, f"contradicts what was said later: “{stands.evidence[0].quote[:200]}”"
             )
         elif words:
             yield _finding(hunk, unit, line_no, words)
-        elif _denied(unit, said):
+        elif _denied(
+            unit, [t for t in (*quoted, *similar) if t not in replaced or not proves(hunk, t, unit.text)]
+        ):
             yield _otherwise(hunk, unit, line_no, "reverses what its source says")
         elif subject.against and (against := subject.against(unit.text)):
             yield _otherwise(
                 hunk, unit, line_no, f"is not what {against.place} says: “{against.quote[:200]}”"
             )
+
+
+def is_proven(hunk: ChangedHunk) -> bool:
+    """Whether it has a quote of anything but the lines that it removes here: they only prove that they were there."""
+    gone = "\n".join(hunk.removed)
+    return any(
+        c.found and ((c.source == "memory" and c.place not in {"", hunk.path}) or c.quote.strip() not in gone)
+        for c in hunk.citations
+    )
+
+
+def proves(hunk: ChangedHunk, old: str, new: str, summed: Sequence[str] = ()) -> bool:
+    """Whether quotes of the project's files, of another memory or of a person have what `new` says instead of `old`, or the
+    memory that it sums up.
+
+    As much must come as goes: each name and number that comes must be in a quote about the same thing, or some of the words.
+    """
+    one, was = statement(new[:LONGEST]), statement(old[:LONGEST])
+    cited = [c for c in hunk.citations if c.found and _is_proof(c, hunk)]
+    said = [line.replace("](", "] ") for c in cited for line in f"{c.quote}\n{c.context}".split("\n")]
+    if facts.plain_coverage(old, new) < BOUND:
+        return False  # it is about something else
+    if facts.negation_changes(old, new):
+        alike = (text for text in said if facts.plain_coverage(new, text) >= PROVEN)
+        return any(not facts.negation_changes(text, new) for text in alike)
+    come = {item.word: item.anchor for item in one.items if item.word not in was.weights}
+    gone = {item.word: item.anchor for item in was.items if item.word not in one.weights}
+    left = {
+        word: a for word, a in come.items() if not (a and any(c.place.lower().endswith(word) for c in cited))
+    }
+    for text in (*said, *summed):
+        if len(facts.shared_words(new, text)) > 1 or text in summed:
+            left = _left(left, one, text, bound=False, cited=True)
+    is_enough = len(gone) <= len(come) and sum(gone.values()) <= sum(come.values())
+    is_said = any(come.values()) or len(left) < len(come) * (1 - BOUND)
+    return is_enough and is_said and not any(left.values())
+
+
+def _is_proof(citation: Citation, hunk: ChangedHunk) -> bool:
+    if citation.source == "transcript":
+        return citation.role == "user"
+    return citation.source == "repository" or (
+        citation.source == "memory" and citation.place not in {"", hunk.path}
+    )
 
 
 def typed(hunk: ChangedHunk) -> claims.SessionText:
@@ -140,14 +191,16 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> N
 
 
 def _sources(hunk: ChangedHunk) -> list[str]:
-    """The sentences of the quotes, of what is around them, and of the first removed lines."""
+    """The sentences of the quotes with their links, of what is around them, and of the first removed lines."""
     quotes = [text for c in hunk.citations if c.found for text in (c.quote, c.context)]
-    lines = [line for text in quotes for line in text.split("\n")]
+    lines = [line.replace("](", "] ") for text in quotes for line in text.split("\n")]
     units = (*units_of_lines(lines), *units_of_lines(hunk.removed)[:MOST_REMOVED])
     return list(dict.fromkeys(unit.text for unit in units))
 
 
-def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: ChangedHunk) -> list[str]:
+def _without_source(
+    unit: Unit, quoted: list[str], said: list[str], summed_up: list[str], hunk: ChangedHunk
+) -> list[str]:
     """The words that are in no source. A number or name must be in a source about the same thing:
 
     "kept for 14 days" and "30 people" are no source for "kept for 30 days".
@@ -163,25 +216,46 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
         and not (dated and (word in _DATE_WORDS or _ISO.fullmatch(word)))
         and word not in computed
         and not (_ISO.fullmatch(word) and dates.computed(word.upper(), hunk))
+        and not any(c.found and c.place.lower().endswith(word) for c in hunk.citations if word in anchors)
     }
     for text in summed_up:
-        missing = _left(missing, text, bound=True)
-    for text in said:  # the old line and the quotes first: they are usually enough
+        missing = _left(missing, one, text, bound=True)
+    for text in (*quoted, *said):  # the old line and the quotes first: they are usually enough
         if not missing:
             break
         bound = any(missing.values()) and facts.plain_coverage(unit.text, text) >= BOUND
-        missing = _left(missing, text, bound=bound)
-    return list(missing)
+        missing = _left(missing, one, text, bound=bound, cited=text in quoted)
+    in_files = is_proven(hunk) and all(c.source in {"repository", "memory"} for c in hunk.citations)
+    free = MOST_LINKING * one.weight if in_files and not any(missing.values()) else 0.0
+    return list(missing) if sum(one.weights[word] for word in missing) > free else []
 
 
-def _left(missing: dict[str, bool], text: str, *, bound: bool) -> dict[str, bool]:
-    """The words that a text lacks; it can only supply a number or name if it is about the same thing."""
-    one = statement(text[:LONGEST])
+def _left(
+    missing: dict[str, bool], one: Statement, text: str, *, bound: bool, cited: bool = False
+) -> dict[str, bool]:
+    """The words that a text lacks. It can only supply a number or name if it is about the same thing, or if it is cited and
+    the name is long or has a word beside it that is the same."""
+    other = statement(text[:LONGEST])
     return {
         word: anchor
         for word, anchor in missing.items()
-        if (anchor and not bound) or (word not in one.weights and word not in one.raw)
+        if (word not in other.weights and word not in other.raw)
+        or (
+            anchor
+            and not bound
+            and not (cited and (len(word) >= TELLING - word.isalpha() or _beside(word, one, other)))
+        )
     }
+
+
+def _beside(word: str, one: Statement, other: Statement) -> bool:
+    """Whether the same word of meaning is near it in both."""
+    if word not in one.flow or word not in other.flow:
+        return False
+    mine, theirs = (
+        each.flow[max(0, each.flow.index(word) - NEAR) :][: 2 * NEAR + 1] for each in (one, other)
+    )
+    return bool(set(mine) & set(theirs) & one.weights.keys() - {word})
 
 
 def _denied(unit: Unit, said: list[str]) -> bool:
@@ -203,7 +277,7 @@ def _opens(piece: str, text: str) -> bool:
     return bool(found) and rest[:1] in {",", ";", "."} and not statement(lead).negations
 
 
-def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
+def summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
     """The sources of a summary: the file that a row points to or a description is in, its name, and the names behind wikilinks."""
     links = memdir.wikilinks(unit.text)
     named = {_plain(PurePath(each).stem) for each in subject.after} if links else set()

@@ -185,6 +185,7 @@ def _together(found: Sequence[NewFinding]) -> Iterator[NewFinding]:
 RULES = {
     # ledger
     "unexplained-loss": "Every removed statement must appear somewhere else, or be replaced by what a person said.",
+    "superseded": "A line may be replaced if a quote of the code, another memory or a person has what is new.",
     "reworded": "A reworded statement must keep every meaningful word.",
     "another-heading": "A statement is said of what its heading names.",
     "another-order": "The numbers of a list say what comes first.",

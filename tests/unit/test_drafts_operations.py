@@ -200,6 +200,16 @@ def test_a_line_that_moved_to_another_file_is_followed_to_what_became_of_it_ther
     assert (gone.kind, gone.target_path, gone.target_text) == ("superseded-by", "b.md", "port 81")
 
 
+def test_what_is_reported_about_a_part_of_a_line_stays_with_that_line() -> None:
+    fate = Fate("It runs on 15.", "superseded-by", "a.md", "It runs on 17.")
+    made = run(
+        {"a.md": "keep\n- A shop. It runs on 15.\nend\nport 80\n"},
+        step("a.md", "keep\n- A shop. It runs on 15.\nend\nport 80\n", "keep\n- A shop. It runs on 17.\nend\nport 81\n", "update", fates=(fate,)),
+    )  # fmt: skip
+    first, second = made.files[0].hunks
+    assert (first.fates, second.fates) == ((fate,), ())
+
+
 def test_a_line_that_changes_places_for_ever_has_an_end() -> None:
     made = run(
         {"a.md": "a\n"},

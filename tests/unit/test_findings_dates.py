@@ -43,6 +43,12 @@ def test_what_stood_before_is_told_by_a_checkup_only():
     assert "date-relative" not in codes(health(FILES))
 
 
+def test_a_relative_day_of_the_line_before_is_not_new_in_its_correction():
+    before = {**FILES, "a.md": b"# A\n\nMoved the shop to Hetzner yesterday.\n"}
+    assert "date-relative" not in codes(report(changed("a.md", "Hetzner", "OVH", before), before))
+    assert "date-relative" in codes(report(changed("a.md", "yesterday", "last Friday", before), before))
+
+
 def test_a_heading_with_a_day_tells_when_what_is_below_it_was_written():
     below = "## 9 March 2026\n\n### Move\n\nMoved the shop to Hetzner yesterday.\n"
     assert "date-relative" not in codes(health({"notes.md": below.encode()}))

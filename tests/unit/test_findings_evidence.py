@@ -112,6 +112,55 @@ def test_a_number_said_of_something_else_is_no_evidence():
     assert "words-without-source" in codes(adding("- Backups are kept for 30 days", citations=quote))
 
 
+@each(
+    ("line", "quote", "is_found"),
+    [
+        ("- Nine agents have a budget of $3.25 a day", "3€/jour (~$3.25) via API", True),
+        (
+            "- The frontend runs on https://shop.example",
+            "**Live:** [shop.example](https://shop.example)",
+            True,
+        ),
+        (
+            "- The other 9 agents only answer when they are asked by the first one",
+            "delegates to the 9 agents",
+            True,
+        ),
+        ("- The other 9 agents only answer when they are asked by the first one", "9 euros", False),
+        ("- The layer is described in playbooks/viral-post.md", "# Viral post", True),
+        ("- The layer is described in playbooks/viral-mail.md", "# Viral post", False),
+    ],
+)
+def test_a_name_that_a_quoted_file_has_or_is_called_has_a_source(line: str, quote: str, is_found: bool):
+    cited = Citation("repository", quote, "/repo/playbooks/viral-post.md", line_no=1)
+    words = one(adding(line, citations=(cited,)), "words-without-source").message
+    (value,) = (each for each in ("$3.25", "https://shop.example", "9", "playbooks/") if each in line)
+    assert (f"“{value}" in words) is not is_found
+
+
+def test_a_change_that_a_file_proves_may_have_a_few_words_that_the_file_lacks_and_one_that_is_said_may_not():
+    old, new = (
+        "- Reviews pull requests every Friday",
+        "- Reviews pull requests every Monday, see the README file",
+    )
+    after = changed("user_role.md", old, new)
+    proof = Citation("repository", "Pull requests: every Monday, README file", "/repo/README.md", line_no=1)
+    assert "words-without-source" not in codes(report(after, citations=(proof,)))
+    told = replace(proof, source="transcript", role="assistant")
+    assert "words-without-source" in codes(report(after, citations=(told,)))
+    itself = replace(proof, source="memory", quote=old, place="user_role.md")
+    assert "words-without-source" in codes(report(after, citations=(itself,)))
+
+
+def test_a_change_that_is_proven_may_say_the_opposite_of_the_line_that_it_replaces():
+    before = {**FILES, "a.md": b"# A\n\n- Payments: Stripe Checkout (Day 5, not yet built)\n"}
+    after = changed("a.md", "not yet built", "built", before)
+    proof = Citation("repository", "| Payments | Stripe | Checkout, built |", "/repo/README.md", line_no=1)
+    assert "says-otherwise" not in codes(report(after, before, citations=(proof,)))
+    itself = Citation("memory", "Stripe Checkout (Day 5, not yet built)", "a.md", line_no=3)
+    assert "says-otherwise" in codes(report(after, before, citations=(itself,)))
+
+
 def test_a_claim_that_denies_its_quote_warns():
     quote = said("please don't run the migrations on deploy")
     assert "says-otherwise" in codes(adding("- Run the migrations on deploy", citations=quote))

@@ -225,6 +225,100 @@ def test_a_superseded_line_needs_its_new_value_to_stand():
     assert "unexplained-loss" in codes(gone)
 
 
+TABLE = b"---\ndescription: The ports of 9 servers\n---\n\n| Name | Value | Where |\n|---|---|---|\n| Port | 8080 | staging |\n"
+WITH_TABLE = {**FILES, "table.md": TABLE}
+
+
+@each(
+    ("path", "line", "was", "now", "quote"),
+    [
+        ("table.md", "description: The ports of 9 servers", "9", "10", "There are 10 servers."),
+        ("deploy.md", "The shop runs on PostgreSQL 15. Deploys go through `make ship`.", "PostgreSQL 15", "PostgreSQL 17", "image: postgresql:17 # PostgreSQL 17"),
+        ("table.md", "| Port | 8080 | staging |", "8080", "9090", "staging: port 9090"),
+    ],
+)  # fmt: skip
+def test_a_claim_may_name_a_whole_line_of_any_kind(path, line, was, now, quote):
+    """A model copies lines: a field with its name, a row of a table, a line of several sentences."""
+    after = changed(path, was, now, WITH_TABLE)
+    claim = Fate(line, "superseded-by", path, line.replace(was, now))
+    cited = Citation("repository", quote, "/repo/README.md")
+    assert "unexplained-loss" in codes(report(after, WITH_TABLE, citations=(cited,)))
+    found = report(after, WITH_TABLE, fates=(claim,), citations=(cited,))
+    assert "unexplained-loss" not in codes(found) and one(found, "superseded").severity == "warn"
+    elsewhere = replace(claim, target_text=claim.target_text + " And more.")
+    assert "unexplained-loss" in codes(report(after, WITH_TABLE, fates=(elsewhere,), citations=(cited,)))
+
+
+def test_a_claim_about_one_sentence_of_a_line_explains_only_that_one():
+    old, new = "The shop runs on PostgreSQL 15.", "The shop runs on PostgreSQL 17."
+    claim = Fate(old, "superseded-by", "deploy.md", new)
+    cited = Citation("repository", "image: postgresql 17 # PostgreSQL 17", "/repo/compose.yml")
+    after = changed("deploy.md", old, new)
+    found = report(after, fates=(claim,), citations=(cited,))
+    assert codes(found) == {"superseded"}
+    both = changed("deploy.md", "`make ship`", "`make deploy`", after)
+    lost = one(report(both, fates=(claim,), citations=(cited,)), "unexplained-loss")
+    assert "make ship" in lost.message
+
+
+@each(("new", "is_lost"), [("staging of PostgreSQL 15", False), ("staging of PostgreSQL 17", True)])
+def test_a_row_may_say_what_its_memory_says_now(new, is_lost):
+    before = changed("MEMORY.md", "how the shop is deployed", "how the shop ran on PostgreSQL 9")
+    after = changed("MEMORY.md", "how the shop ran on PostgreSQL 9", f"how the shop runs, {new}", before)
+    claim = Fate(
+        "how the shop ran on PostgreSQL 9", "superseded-by", "MEMORY.md", f"how the shop runs, {new}"
+    )
+    assert ("unexplained-loss" in codes(report(after, before, fates=(claim,)))) is is_lost
+
+
+ROW, NEW_ROW = "| Port | 8080 | staging |", "| Port | 9090 | staging |"
+README = Citation("repository", "STAGING_PORT=9090 on staging", "/repo/README.md", line_no=4)
+
+
+@each(
+    ("new", "cited", "why"),
+    [
+        ("", README, "nothing takes its place"),
+        (NEW_ROW, replace(README, found=False), "the quote is not there"),
+        (NEW_ROW, replace(README, quote="Retries: 9090"), "the number is said of something else"),
+        (NEW_ROW, replace(README, quote="The port is in .env"), "the quote lacks the value"),
+        (NEW_ROW, replace(README, source="transcript", role="tool_result"), "a tool printed it"),
+        (NEW_ROW, replace(README, source="transcript", role="assistant"), "the agent said it"),
+        (NEW_ROW, replace(README, source="memory", place="table.md"), "the memory is no proof of itself"),
+        ("| Colour | 9090 | shop front |", README, "the new line is about something else"),
+        ("| Port | 9090 | |", README, "a second fact goes with the first"),
+        ("| Port | | staging |", README, "the value only goes"),
+        ("| Port | 9090, 7070 | staging |", README, "one of two new values is in no quote"),
+    ],
+)
+def test_a_line_is_not_superseded_without_a_quote_of_what_is_new(new, cited, why):
+    after = changed("table.md", ROW, new, WITH_TABLE)
+    claim = Fate(ROW, "superseded-by", "table.md", new)
+    found = report(after, WITH_TABLE, fates=(claim,), citations=(cited,))
+    assert "unexplained-loss" in codes(found), why
+
+
+@each(
+    "quote",
+    ["Deploys run on every push", "make ship", "production: the shop", "deploys after 16:00 are watched by nobody"],
+)  # fmt: skip
+def test_a_rule_that_is_turned_round_needs_a_quote_that_says_so(quote):
+    rule = "- Never deploys to production after 16:00"
+    new = rule.replace("Never deploys", "Deploys")
+    claim, cited = (
+        Fate(rule, "superseded-by", "user_role.md", new),
+        Citation("repository", quote, "/repo/README.md"),
+    )
+    found = report(changed("user_role.md", rule, new), fates=(claim,), citations=(cited,))
+    assert "unexplained-loss" in codes(found)
+    said = Citation(
+        "transcript", "we deploy to production after 16:00 again", "s.jsonl", line_no=3, role="user"
+    )
+    assert "unexplained-loss" not in codes(
+        report(changed("user_role.md", rule, new), fates=(claim,), citations=(said,))
+    )
+
+
 def test_what_a_person_said_since_takes_the_place_of_a_statement_and_nothing_else_does():
     line, new = "- Reviews pull requests every Friday", "- Reviews pull requests every Monday"
     after = changed("user_role.md", line, new)

@@ -8,9 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from dreams.engines.types import Fate
+from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, FateName, NewFinding, RemovedLine, Subject
 from dreams.findings.ledger import derived, facts, keeping, tracing
 from dreams.findings.ledger.derived import StatementOutcome
+from dreams.findings.ledger.state import PlacedStatement
 from dreams.findings.ledger.tracing import BY_HAND, BothStates, Trace, both_states
 from dreams.findings.ledger.units import (
     BOOKKEEPING,
@@ -18,6 +20,7 @@ from dreams.findings.ledger.units import (
     Unit,
     has_content,
     units_on,
+    words_key,
 )
 from dreams.lib import progress
 
@@ -68,7 +71,8 @@ class _Hunk:
         for fate in hunk.fates:
             # "By hand" was written by this module for an earlier version of the text.
             if fate.note != BY_HAND:
-                self.claims[fate.text.strip()].append(fate)
+                for about in {fate.text.strip(), words_key(fate.text)}:
+                    self.claims[about].append(fate)
 
     def answers(self) -> Iterator[tuple[int, str, list[tuple[StatementOutcome, Unit | None]]]]:
         """(line in the new text, removed line, the outcome of each of its statements), in order."""
@@ -85,7 +89,7 @@ class _Hunk:
             answered = answered or [(self._by_line_alone(text), None)]
             place = self.hunk.new_start + 1 + min(offset, max(0, len(self.hunk.added) - 1))
             own = [(self._of_line(text, answer, unit), unit) for answer, unit in answered]
-            yield place, text, [(self._by_claim(text, answer), unit) for answer, unit in own]
+            yield place, text, [(self._by_claim(text, answer, unit), unit) for answer, unit in own]
 
     def _by_line(self) -> dict[int, list[Unit]]:
         """The statements on each removed line, by the line's position in the hunk."""
@@ -116,29 +120,49 @@ class _Hunk:
         found = self.after.line(text, self.hunk.path)
         return StatementOutcome("kept-in", found) if found else StatementOutcome("unexplained")
 
-    def _by_claim(self, text: str, answer: StatementOutcome) -> StatementOutcome:
-        """The outcome found by comparing texts; if there is none, the engine's claim or the person's decision."""
+    def _by_claim(self, text: str, answer: StatementOutcome, unit: Unit | None) -> StatementOutcome:
+        """The outcome found by comparing texts; if there is none, what the engine claims of the line or of this statement of
+        it, or the person's decision."""
         if answer.fate not in {"unexplained", "stated"} and not answer.reworded:
             return answer
-        for claim in self.claims.get(text.strip(), ()):
-            claimed = self._verified(text, claim)
+        said, about = (unit.text, unit.key) if unit else (text, text)
+        for claim in (*self.claims.get(text.strip(), ()), *self.claims.get(about, ())):
+            claimed = self._verified(text, claim, said)
             if claimed:
                 return claimed
         if answer.fate == "unexplained" and self.hunk.by_hand:
             return StatementOutcome("stated", note=BY_HAND)
         return answer
 
-    def _verified(self, text: str, claim: Fate) -> StatementOutcome | None:
+    def _verified(self, text: str, claim: Fate, said: str) -> StatementOutcome | None:
         if claim.kind == "stated":
             is_own = claim.note.strip() and claim.note not in derived.NOTES
             return StatementOutcome("stated", note=claim.note) if is_own else None
         target = self.after.line(claim.target_text, claim.target_path) if claim.target_text else None
-        if target is None or not facts.shared_words(text, claim.target_text):
-            return None
         if claim.kind == "superseded-by":
-            return StatementOutcome("superseded-by", target, claim.note)
-        said = _MARK.sub("", text)
-        if keeping.reworded(said, target.unit.text):
-            lost = tuple(facts.words_lost(said, target.unit.text))
+            return self._superseded(text, claim, said, target)
+        bare = _MARK.sub("", text)
+        if (
+            target
+            and facts.shared_words(text, claim.target_text)
+            and keeping.reworded(bare, target.unit.text)
+        ):
+            lost = tuple(facts.words_lost(bare, target.unit.text))
             return StatementOutcome("merged-into", target, claim.note, reworded=lost)
+        return None
+
+    def _superseded(
+        self, text: str, claim: Fate, said: str, target: PlacedStatement | None
+    ) -> StatementOutcome | None:
+        """Another statement may take its place, but deny it only with a proof; any line that this change writes about the same
+        thing may with a proof."""
+        if target and claim.text.strip() == text.strip() and facts.shared_words(text, claim.target_text):
+            there = target.unit.text
+            same = facts.plain_coverage(said, there) >= evidence.PROVEN
+            if not (same and facts.negation_changes(said, there)):
+                return StatementOutcome("superseded-by", target, claim.note)
+        new = self.trace.states.added.on_line(claim.target_text, claim.target_path, said)
+        summed = evidence.summed_up(self.subject, new.path, new.unit) if new else ()
+        if new and evidence.proves(self.hunk, said, new.unit.text, summed):
+            return StatementOutcome("superseded-by", new, tracing.PROVEN)
         return None

@@ -19,6 +19,7 @@ from dreams.findings.ledger.facts import withdrawn
 from dreams.findings.ledger.units import STEP, Unit, cells, lines_of, units_of, words_key
 from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
 from dreams.lib import progress
+from dreams.lib.files.text import one_line
 from dreams.lib.memdir.files_by_word import WORD, FilesByWord, folded, numbers_by_word, words_in, words_of_key
 
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")
@@ -27,6 +28,7 @@ PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
 CANDIDATES = 12  # statements compared closely with a removed one
 ENOUGH = 60  # candidates, after which common words add no more
 MANY = 40  # statements of a file, as an index has, from which they are looked up by word
+SHORTEST_PART = 12  # characters by which a line is recognized in a longer one
 COMMON = 400  # a word that occurs more often than this finds no candidates
 
 _Place = tuple[str, int]  # a file, and the number of a statement in it
@@ -140,9 +142,19 @@ class DirectoryStatements:
         exact = next(chain(self.with_keys([key], path), self.with_keys([key])), None)
         if exact:
             return exact
-        if len(key) < 12:
+        if len(key) < SHORTEST_PART:
             return None
         return next((s for s in self.most_similar(text) if f" {key} " in f" {s.unit.key} "), None)
+
+    def on_line(self, line: str, path: str, near: str) -> PlacedStatement | None:
+        """Of the statements on a line of a file, given whole or in part, the one that shares most words with `near`."""
+        wanted = one_line(line) or "\n"
+        told = [f" {one_line(text)} " for text in lines_of(self._files.get(path))]
+        part = wanted if len(wanted) >= SHORTEST_PART else f" {wanted} "
+        numbers = {number for number, text in enumerate(told, start=1) if part in text}
+        units = self._of(path) if numbers else ()
+        here = (s for s in units if numbers.intersection(range(s.unit.first_line, s.unit.last_line + 1)))
+        return max(here, key=lambda s: len(facts.shared_words(near, s.unit.text)), default=None)
 
     def most_similar(self, text: str) -> list[PlacedStatement]:
         """The statements that share most words with `text`, weighted by rarity, best first."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import itemgetter
 
-from dreams.engines.types import Citation
 from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, RemovedLine, Subject
 from dreams.findings.ledger import derived, facts, keeping
@@ -53,11 +52,13 @@ BY_HAND = "Your own change."
 CHANGED_HERE = "This line now says something else; the old statement is in another place."
 ANOTHER_HEADING = "Now below another heading."
 ANOTHER_ORDER = "Its numbered list is now in another order."
+PROVEN = "A quote has what the new line says instead."
 # The code of a warning, what it says of the statement, and its remedy.
 _WARNINGS = {
     CHANGED_HERE: ("now-contradicts", "was changed here, but another place still says it", "Change both places, or neither."),
     ANOTHER_HEADING: ("another-heading", "is now below another heading", "Check that it still holds there."),
     derived.OTHER_HEADING: ("another-heading", "is the heading of lines that stay, and says something else now", "Check that these lines still hold."),
+    PROVEN: ("superseded", "is replaced, and a quote has what is new", "Compare the new line with the quote."),
     ANOTHER_ORDER: ("another-order", "is in a numbered list that now has another order", "Check that its order still holds."),
 }  # fmt: skip
 
@@ -132,7 +133,7 @@ def _stated(
         return NewFinding(
             CHECK, "removed-by-hand", "info", f"“{said}” is removed by your own change; no other memory says it.", "", **place  # type: ignore[arg-type]  # as above
         )  # fmt: skip
-    if answer.note in derived.NOTES or any(_is_evidence(citation, hunk) for citation in hunk.citations):
+    if answer.note in derived.NOTES or evidence.is_proven(hunk):
         return None
     if answer.fate == "stated":  # one finding for all lines that go for one reason
         place["about"] = answer.note
@@ -141,12 +142,6 @@ def _stated(
         CHECK, "stated-without-evidence", "warn", f"“{shortened(said, MOST_SHOWN)}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
         "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
-
-
-def _is_evidence(citation: Citation, hunk: ChangedHunk) -> bool:
-    """A quote of the removed line itself only proves that it was there; one of another memory with the same words counts."""
-    elsewhere = citation.source == "memory" and citation.place not in {"", hunk.path}
-    return citation.found and (elsewhere or citation.quote.strip() not in "\n".join(hunk.removed))
 
 
 def _quoted_facts(lost: Sequence[str]) -> str:
