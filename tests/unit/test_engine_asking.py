@@ -170,7 +170,9 @@ def test_an_answer_gives_no_reason_for_what_it_removes_from_a_memory_that_the_qu
     assert testing.after is None and testing.fates == ()
 
 
-def test_a_question_about_a_line_that_the_dream_changes_is_dropped(tmp_path: Path) -> None:
+def test_a_question_about_a_line_that_the_dream_changes_is_dropped_and_the_model_is_told(
+    tmp_path: Path,
+) -> None:
     edit = {
         "path": "/memory/project_deploy.md",
         "old_string": "host alpha",
@@ -178,9 +180,13 @@ def test_a_question_about_a_line_that_the_dream_changes_is_dropped(tmp_path: Pat
         "reason": "A session says so.",
         "citations": [{"session": kit.SESSION, "quote": NEWER}],
     }
-    run = kit.dream(tmp_path, [ScriptedReply((Use("Ask", CHANGED), Use("Edit", edit))), say("Moved.")])
+    calls = Use("Ask", CHANGED), Use("Edit", edit), Use("Ask", CHANGED)
+    run = kit.dream(tmp_path, [ScriptedReply(calls), say("Moved.")])
     assert run.outcome is not None
     assert len(run.outcome.edits) == 1 and run.outcome.questions == []
+    _, moved, again = run.server.calls[1].body["messages"][-1]["content"]
+    assert moved["content"].endswith(f"That drops your question “{CHANGED['why']}”.")
+    assert again["content"].startswith("Not done: You changed that line in this dream")
 
 
 def test_the_same_statements_are_asked_about_once(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dreams.engines.types import Edit, Problem
@@ -71,6 +72,15 @@ def test_hundreds_of_problems_are_told_in_bounds_and_markup_in_them_is_text(tmp_
     text = run.server.calls[2].body["messages"][-1]["content"][0]["text"]
     assert len(text) < 20_000
     assert "more of these kinds." in text
+
+
+def test_a_remedy_is_told_once(tmp_path: Path) -> None:
+    many = [replace(LOSS, line_no=number) for number in range(1, 6)]
+    run = kit.dream(
+        tmp_path, [ScriptedReply((kit.learn(),)), say("Done."), say("Left.")], examine=Checker(many)
+    )
+    text = run.server.calls[2].body["messages"][-1]["content"][0]["text"]
+    assert (text.count(LOSS.message), text.count(LOSS.remedy)) == (5, 1)
 
 
 def test_the_limit_on_turns_holds_while_mending_too(tmp_path: Path) -> None:

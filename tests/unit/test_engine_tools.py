@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 import json
 import threading
 from collections.abc import Mapping
@@ -317,6 +319,22 @@ def test_a_quote_that_does_not_stand_there_is_told_kept_and_marked(
     assert not cited.found and cited.quote == quote and cited.note
 
 
+def test_a_commit_of_the_briefing_can_be_cited(tmp_path: Path) -> None:
+    from dulwich import porcelain
+
+    with porcelain.init(str(tmp_path / "repo")) as repo:
+        options = {"author": b"A <a@b>", "committer": b"A <a@b>", "commit_timestamp": 1776693600.0}
+        sha = porcelain.commit(repo, b"Day 5: payments\n\nStripe.", **options).decode()
+    with kit.job(tmp_path) as job:
+        box = toolbox(dataclasses.replace(job, repo_dir=tmp_path / "repo"))
+        edit(box, "make reset", "make fresh", citations=[{"session": sha[:8], "quote": "Day 5: payments"}])
+        (cited,) = box.writer.edits[0].citations
+        assert (cited.source, cited.place, cited.found) == ("repository", f"commit {sha[:8]}", True)
+        assert cited.at == dt.datetime(2026, 4, 20, 14, tzinfo=dt.UTC)
+        told = edit(box, "make fresh", "make clean", citations=[{"session": sha[:8], "quote": "Day 6"}])
+        assert f"does not appear in commit {sha[:8]} (no line holds these words)" in told.block["content"]
+
+
 def test_a_new_file_is_no_evidence_for_itself(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
         box = toolbox(job)
@@ -342,6 +360,56 @@ def test_where_removed_lines_went_is_handed_on(tmp_path: Path) -> None:
         edit(box, "make reset", "make fresh", removed=removed)
         (fate,) = box.writer.edits[0].fates
         assert (fate.kind, fate.target_path, fate.target_text) == ("merged-into", "MEMORY.md", "x")
+
+
+def test_a_line_that_an_edit_replaces_went_to_the_line_that_the_edit_made(tmp_path: Path) -> None:
+    removed = [{"text": "Use make reset before a run.", "fate": "superseded-by"}]
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        edit(box, "make reset", "make fresh", removed=removed)
+        (fate,) = box.writer.edits[0].fates
+        assert (fate.target_path, fate.target_text) == ("feedback_testing.md", "Use make fresh before a run.")
+
+
+def test_several_removed_lines_may_be_given_as_one_text(tmp_path: Path) -> None:
+    removed = [{"text": "One.\n\nTwo.\n", "fate": "stated"}]
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        edit(box, "make reset", "make fresh", removed=removed)
+        assert [fate.text for fate in box.writer.edits[0].fates] == ["One.", "Two."]
+
+
+def test_a_change_is_explained_by_an_edit_that_changes_nothing(tmp_path: Path) -> None:
+    """The whole memory need not be written again."""
+    removed = [{"text": "Use make reset before a run.", "fate": "superseded-by"}]
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        assert edit(box, "make reset", "make reset").refused
+        edit(
+            box, "make reset", "make fresh", citations=[{"session": kit.SESSION, "quote": "nobody said this"}]
+        )
+        assert not edit(box, "make fresh", "make fresh", removed=removed).refused
+        (made,) = box.writer.edits
+    assert [cited.found for cited in made.citations] == [True]
+    assert made.fates[0].target_text == "Use make fresh before a run."
+
+
+def test_a_quote_that_was_not_found_goes_with_the_words_that_it_was_for(tmp_path: Path) -> None:
+    wrong = [{"session": kit.SESSION, "quote": "nobody said this"}]
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        edit(box, "make reset", "make fresh", citations=wrong)
+        edit(box, "make fresh", "make clean")
+        assert [[cited.found for cited in made.citations] for made in box.writer.edits] == [[], [True]]
+        edit(box, "make clean", "make all", citations=wrong)
+        text = job.workspace.read("feedback_testing.md") or ""
+        written = {
+            "path": "/memory/feedback_testing.md",
+            "content": f"{text}\nOne more.\n",
+            "reason": "Said so.",
+        }
+        assert not one(box, "Write", **written, citations=SELF).refused
+        assert all(cited.found for made in box.writer.edits for cited in made.citations)
 
 
 # --- Order --------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from dreams.engines.anthropic import repository
 from dreams.engines.linedates import day_of_log
 from dreams.engines.types import Citation, EvidenceSource, Job, SessionBrief
 from dreams.lib import memdir
@@ -26,6 +27,7 @@ QUOTE_CHARS = 1_000  # of a kept quote; chosen
 SHORTEST_PREFIX = 6  # characters of a session's id: fewer match several by chance
 MOST_MATCHES = 200  # of a quote in one transcript; more is a word that is everywhere
 FILE_BYTES = 4 * 1024 * 1024  # of a repository file that is searched for a quote
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 _SHOWN = re.compile(r"/transcripts/[^/]+/memory/")
 
@@ -84,7 +86,7 @@ class QuoteFinder:
     def _in_session(self, name: str, quote: str, line: int | None) -> Citation:
         path, brief = self._transcript(name)
         if path is None:
-            return _missing("transcript", quote, name, line, "there is no such session")
+            return self._in_commit(name, quote)
         if brief is not None and brief.no_answer:
             return _in_prompts(brief, quote, line)
         try:
@@ -145,6 +147,16 @@ class QuoteFinder:
     def _day_of(self, path: str) -> dt.datetime | None:
         day = day_of_log(path)
         return dt.datetime.combine(day, dt.time(12), self._job.time_zone) if day else None
+
+    def _in_commit(self, name: str, quote: str) -> Citation:
+        """A commit is named by its id, or the first characters that the briefing shows."""
+        folder = self._job.repo_dir
+        found = repository.commit(folder, name) if folder and _COMMIT.fullmatch(name) else None
+        if found is None:
+            return _missing("transcript", quote, name, None, "there is no such session")
+        message, at = found
+        cited = _in_text("repository", message, f"commit {name}", quote, None)
+        return replace(cited, at=at, line_no=None)
 
     def _in_repository(self, name: str, quote: str, line: int | None) -> Citation:
         if self._job.repo_dir is None:

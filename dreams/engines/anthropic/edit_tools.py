@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dreams.lib.files.workspace import TrialWorkspace
 
 MASKED = re.compile(rf"{redact.MARKED.pattern}|⟨(?:U\+[0-9A-F]{{4,6}}|0x[0-9A-F]{{2}})⟩")
+AGAIN = "Call Edit with the new passage as both strings,"  # explains a change without making it again
 _BOM = "\ufeff"
 _FATES = get_args(FateKind)
 
@@ -69,6 +70,8 @@ class Writer:
             return self._explained(path, citations, problems, given), path
         edit = self._edit(name, path, before, after, given, citations)
         self._apply(edit)
+        if not problems:
+            self._prove_again(edit, whole=name == "Write")
         return self._told(edit, problems), path
 
     def _texts(self, name: str, given: Mapping[str, Any]) -> tuple[str, str | None, str | None]:
@@ -105,7 +108,7 @@ class Writer:
             kind=_kind(name, path, before, given),
             reason=_reason(given),
             citations=citations,
-            fates=self._fates(given),
+            fates=self._fates(path, given, after),
         )
 
     # --- The new text ------------------------------------------------------------------------------------------
@@ -134,7 +137,7 @@ class Writer:
             raise Refusal(
                 f"`old_string` {times} in {path}; it must appear exactly once. Read the file again."
             )
-        if old == new:
+        if old == new and not self._to_explain(path, given):
             raise Refusal("`old_string` and `new_string` are the same. Nothing was changed.")
         return self._checked(path, before, before.replace(old, new))
 
@@ -183,7 +186,17 @@ class Writer:
         """Indexes of this dream's edits of a file that have a quote not found, or that the call explains further."""
         own = [place for place, edit in enumerate(self.edits) if edit.path == path]
         unproven = [place for place in own if not all(found.found for found in self.edits[place].citations)]
-        return unproven or (own[-1:] if self._fates(given) else [])
+        return unproven or (own[-1:] if self._fates(path, given) else [])
+
+    def _prove_again(self, new: Edit, *, whole: bool) -> None:
+        """Drops quotes that were not found from changes that a proven one replaces. A `whole` new text proves what stays, too."""
+        now = _lines(new.after)
+        for place, edit in enumerate(self.edits[:-1]):
+            stays = (_lines(edit.after) - _lines(edit.before)) & now
+            if edit.path == new.path and new.citations and (whole or not stays):
+                found = tuple(one for one in edit.citations if one.found)
+                if found != edit.citations:
+                    self.edits[place] = replace(edit, citations=(*found, *(new.citations if stays else ())))
 
     def _explained(
         self, path: str, citations: tuple[Citation, ...], problems: tuple[str, ...], given: Mapping[str, Any]
@@ -194,24 +207,27 @@ class Writer:
         for place in self._to_explain(path, given):
             edit = self.edits[place]
             cited = (*(one for one in edit.citations if one.found and one not in citations), *citations)
-            self.edits[place] = replace(edit, citations=cited, fates=(*edit.fates, *self._fates(given)))
-        return f"{path} is as it was; the change to it has the new quotes."
+            self.edits[place] = replace(
+                edit, citations=cited, fates=(*edit.fates, *self._fates(path, given, edit.after))
+            )
+        return f"{path} is as it was; its change has the new quotes and explanations."
 
-    def _fates(self, given: Mapping[str, Any]) -> tuple[Fate, ...]:
+    def _fates(self, path: str, given: Mapping[str, Any], after: str | None = None) -> tuple[Fate, ...]:
+        """Where each removed line went: unless the call says otherwise, to the only line of `after` that an Edit made."""
+        new = [line for line in str(given.get("new_string") or "").splitlines() if line.strip()]
+        new = [line.strip() for line in (after or "").splitlines() if len(new) == 1 and new[0] in line]
         made = []
         for entry in fates_of(given.get("removed")):
-            if entry.get("fate") in _FATES:
-                target = memory_path(str(entry.get("target") or ""), self.folders)
-                note = str(entry.get("note") or "") or (_reason(given) if entry["fate"] == "stated" else "")
-                made.append(
-                    Fate(
-                        str(entry["text"]).rstrip("\r\n"),
-                        cast(FateKind, entry["fate"]),
-                        target,
-                        str(entry.get("target_text") or ""),
-                        redact.redact(note)[:1_000],
-                    )
-                )
+            if entry.get("fate") not in _FATES:
+                continue
+            kind = cast(FateKind, entry["fate"])
+            target, there = str(entry.get("target") or ""), str(entry.get("target_text") or "")
+            if kind != "stated" and not there and new:
+                target, there = target or path, new[0]
+            note = str(entry.get("note") or "") or (_reason(given) if kind == "stated" else "")
+            target, note = memory_path(target, self.folders), redact.redact(note)[:1_000]
+            lines = [line for line in str(entry["text"]).splitlines() if line.strip()]
+            made += [Fate(line, kind, target, there, note) for line in lines]
         return tuple(made)
 
     # --- Applying -------------------------------------------------------------------------------------------------
@@ -232,12 +248,16 @@ class Writer:
         did = "removed" if edit.after is None else ("made" if edit.before is None else "changed")
         told = f"{edit.path} is {did}."
         if problems:
-            again = "Delete it again" if edit.after is None else "Write the file again, as it reads now,"
+            again = "Delete it again" if edit.after is None else AGAIN
             told += (
                 f" But a quote could not be found: {'; '.join(problems)}. The change is marked as unproven. Look the words up. "
                 f"{again} with the right quote, or take the change back."
             )
         return told
+
+
+def _lines(text: str | None) -> set[str]:
+    return {line.strip() for line in (text or "").splitlines()}
 
 
 def _string(given: Mapping[str, Any], key: str) -> str:

@@ -29,10 +29,10 @@ MESSAGE_CHARS = 400
 _CHECKED = (
     "Your work was checked before a person sees it. These are the problems found. Work through them from the top: those that "
     "must be fixed would stop that person.\n"
-    "- A line was lost without explanation: put it back, or Write the file again, as it reads now (Delete again what is "
-    "removed), and say under `removed` where its content went.\n"
-    "- A quote was not found: Write or Delete the file again in the same way, and cite words that really appear there, or "
-    "undo the change.\n"
+    "- A line was lost without explanation: put it back, or call Edit with the new passage as both strings (Delete again what "
+    "is removed), and say under `removed` where its content went, with a quote of what is new.\n"
+    "- A quote was not found: call Edit or Delete in the same way, and cite words that really appear there, or undo the "
+    "change.\n"
     "- The person said it differently: write it the way they said it, with their numbers, names and dates.\n"
     "- The index: a row for every memory, none for a file that is missing, and within its limits.\n"
     "The checks know words, not meaning. If you are sure that one of them is wrong, leave your change as it is and say why in "
@@ -315,11 +315,13 @@ def _instructions(job: Job) -> list[str]:
 
 
 def mending_request(problems: Sequence[Problem]) -> str:
-    """The message that sends `problems` back, in numbered lines; those that do not fit are counted."""
+    """The message that sends `problems` back, in numbered lines, each remedy once; those that do not fit are counted."""
     lines: list[str] = []
-    size = 0
+    size, advised = 0, set[str]()
     for number, problem in enumerate(problems, start=1):
-        line = f"{number}. {_line(problem)}"
+        remedy = clean(problem.remedy)[:MESSAGE_CHARS] if problem.remedy not in advised else ""
+        advised.add(problem.remedy)
+        line = f"{number}. {_line(problem)} {remedy}".rstrip()
         size += len(line)
         if size > MOST_CHARS:
             lines.append(f"And {len(problems) - number + 1} more of these kinds.")
@@ -333,4 +335,4 @@ def _line(problem: Problem) -> str:
     place = f"{problem.path}, line {problem.line_no}" if problem.line_no else problem.path
     weight = "Must be fixed" if problem.blocks else "Should be fixed"
     said = clean(problem.message)[:MESSAGE_CHARS]
-    return f"{weight} ({clean(place) or 'the whole proposal'}): {said} {clean(problem.remedy)[:MESSAGE_CHARS]}".strip()
+    return f"{weight} ({clean(place) or 'the whole proposal'}): {said}"

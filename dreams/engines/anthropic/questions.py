@@ -98,8 +98,10 @@ class Questions:
             raise Refusal("A place is in a memory or a session. Put files of /repo under `citations`.")
         if kind != "learn" and all(cited.source != "memory" for cited in found):
             raise Refusal("Name at least one memory among `places`: the one that an answer would change.")
-        more = self._found(given.get("citations") or [])
-        return tuple(map(self._place, found)), (*found, *more)
+        places = tuple(map(self._place, found))
+        if not all(map(self._is_as_found, places)):
+            raise Refusal("You changed that line in this dream, so a question about it would be dropped.")
+        return places, (*found, *self._found(given.get("citations") or []))
 
     def _found(self, named: object) -> tuple[Citation, ...]:
         try:

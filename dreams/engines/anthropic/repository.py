@@ -41,6 +41,19 @@ def describe(folder: Path | None, watch: Callable[[], None] = lambda: None) -> s
     return "\n".join([line for lines in first for line in lines or ()] + _status(changed, untracked))
 
 
+def commit(folder: Path, name: str) -> tuple[str, dt.datetime] | None:
+    """The message and the time of the commit whose id begins with `name`; None if none or several do."""
+    with suppress(Exception):  # a damaged repository may raise anything
+        from dulwich.repo import Repo  # noqa: PLC0415 - only where a commit is cited
+
+        with Repo(str(folder)) as repo:
+            found: Any
+            (found,) = (repo[sha] for sha in repo.object_store.iter_prefix(name.encode()))
+            at = dt.datetime.fromtimestamp(found.commit_time, dt.UTC)
+            return found.message.decode("utf-8", "replace"), at
+    return None
+
+
 class _Look:
     """Reads one part of the repository in a thread, which is abandoned when it takes too long: it only reads.
     `lines` is None until it is done."""

@@ -34,7 +34,7 @@ _CITATIONS: Json = {
         "May be empty only for MEMORY.md."
     ),
     "items": _quoted(
-        "A session's id, or a memory such as feedback_x.md, or a file such as /repo/README.md.",
+        "The id of a session or commit, or a memory such as feedback_x.md, or a file such as /repo/README.md.",
         "The exact words, unescaped, from one line, at most a few sentences.",
     ),
 }
@@ -57,10 +57,13 @@ _FATES: Json = {
     "items": {
         "type": "object",
         "properties": {
-            "text": {"type": "string", "description": "The removed line as it was."},
+            "text": {"type": "string", "description": "The removed line or sentence as it was."},
             "fate": {"type": "string", "enum": ["kept-in", "merged-into", "superseded-by", "stated"]},
-            "target": {"type": "string", "description": "The memory that holds it now."},
-            "target_text": {"type": "string", "description": "The line there."},
+            "target": {"type": "string", "description": "The memory that holds it now, if not this one."},
+            "target_text": {
+                "type": "string",
+                "description": "The line there, if not the Edit's only new one.",
+            },
             "note": {"type": "string", "description": "For “stated”: why it can go. Cite what shows it."},
         },
         "required": ["text", "fate"],

@@ -176,10 +176,13 @@ class Toolbox:
             offered = schemas.offered(self.reads.names, asking=bool(self.questions.most))
             names = ", ".join(sorted(tool["name"] for tool in offered))
             raise Refusal(f"There is no tool {str(name)[:60]!r}. There are: {names}.")
-        told = self.writer.call(name, given)
+        asked = self.questions.standing()
+        told, path = self.writer.call(name, given)
         if self.phase in ("orient", "gather"):
             self.phase = "consolidate"
-        return told
+        left = self.questions.standing()
+        gone = "; ".join(f"“{question.why}”" for question in asked if question not in left)
+        return f"{told} That drops your question {gone}." if gone else told, path
 
     def _enter(self, name: object) -> str:
         if name not in PHASES:
