@@ -20,6 +20,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dreams.lib import amounts
 from dreams.lib.files.text import is_folder
 from dreams.lib.refusal import Refusal
 from dreams.models import (
@@ -108,6 +109,12 @@ class KnownHost:
     is_away: bool
     projects: int
     accepts: bool
+
+    @property
+    def seen(self) -> str:
+        return (
+            f"last seen {amounts.ago(self.last_seen, timezone.now())}" if self.last_seen else "not seen yet"
+        )
 
 
 def known() -> list[KnownHost]:

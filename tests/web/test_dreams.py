@@ -161,6 +161,9 @@ def test_a_thousand_turns_do_not_make_a_page_without_end(browser: Client) -> Non
     text = _page(browser, run)
     assert text.count('<li id="turn-') == 400
     assert "600 more turns are not shown." in text
+    DreamRun.objects.filter(pk=run.pk).update(engine="anthropic")
+    run.turns.filter(number__lte=990).update(api_ms=5)
+    assert "590 more turns are not shown." in _page(browser, run), "a note of the engine is no turn"
 
 
 # --- Cancelling ---------------------------------------------------------------------------------------------------

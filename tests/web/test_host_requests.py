@@ -94,7 +94,7 @@ def test_a_host_that_is_away_is_named_with_when_it_was_last_seen(
 ) -> None:
     Host.objects.filter(key=two.desk).update(last_seen_at=timezone.now() - dt.timedelta(hours=3))
     page = _submit(browser, approved)
-    assert "It is away now (was last seen 3 h ago)" in page
+    assert "It is away now (last seen 3 h ago)" in page
     assert "desk is away, last seen" in page
     assert " asked <time" in page
     HostRequest.objects.update(asked_on=two.desk)

@@ -177,7 +177,7 @@ def host_here() -> Check:
 
 
 def _seen(one: hosts.KnownHost) -> str:
-    return f"{one.name} ({amounts.ago(one.last_seen, timezone.now()) if one.last_seen else 'not seen yet'})"
+    return f"{one.name} ({one.seen})"
 
 
 def host_there(one: hosts.KnownHost) -> Check:

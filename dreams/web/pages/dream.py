@@ -119,7 +119,7 @@ _TELLING = ("command", "pattern", "file_path", "path")
 def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> dict[str, Any]:
     """The current state of the dream, with the turns whose number is above `after`."""
     rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
-    totals = _totals(run)
+    totals, last = _totals(run), rows[-1].number if rows else after
     reviewed = run.reviewed.select_related("session")
     return {
         "label": status_words(run),
@@ -130,9 +130,9 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         "engine": engine_words(run),
         "steps": _steps(run),
         "turns": [_turn(row, totals.turns.get(row.number)) for row in rows],
-        "last_turn": rows[-1].number if rows else after,
+        "last_turn": last,
         "turn_count": len(totals.turns),
-        "hidden_turns": max(0, totals.rows - MOST_TURNS) if not after else 0,
+        "hidden_turns": sum(number > last for number in totals.turns),
         "files": totals.files[:MOST_FILES],
         "more_files": max(0, len(totals.files) - MOST_FILES),
         "used": usage_of(run, len(totals.turns), now),
@@ -148,7 +148,6 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
 class _Totals:
     """`turns`: the number of a row → the number of its turn; `last_at`: the time of the last row."""
 
-    rows: int
     last_at: dt.datetime | None
     turns: Mapping[int, int]
     files: list[str]
@@ -169,7 +168,7 @@ def _totals(run: DreamRun) -> _Totals:
         # Earlier phases only read files.
         if phase in _WRITES:
             files |= dict.fromkeys(str(path) for path in touched)
-    return _Totals(len(rows), last_at, turns, list(files))
+    return _Totals(last_at, turns, list(files))
 
 
 def _waits_for(run: DreamRun, now: dt.datetime) -> str:
@@ -179,8 +178,7 @@ def _waits_for(run: DreamRun, now: dt.datetime) -> str:
         return ""
     host = next((one for one in hosts.known() if one.key == run.project.host), None)
     if host is not None and not host.is_here and host.is_away:
-        seen = f"last seen {amounts.ago(host.last_seen, now)}" if host.last_seen else "not seen yet"
-        return f"It is waiting for {host.name}, which is away ({seen})."
+        return f"It is waiting for {host.name}, which is away ({host.seen})."
     if is_quiet:
         return "Its worker is not responding; the scheduler ends it if the worker does not come back."
     return "It is waiting for a free worker."

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from dreams.lib import amounts
 from dreams.models import HostRequest, Project
 from dreams.services import host_requests, hosts
 from dreams.services.host_requests import NewRequest
@@ -37,12 +35,7 @@ def ask(request: Request, new_request: NewRequest, back: HttpResponse) -> HttpRe
     one = next(found for found in hosts.known() if found.key == new_request.owner)
     said = f"Asked {one.name} to do it. It checks once a minute; the result appears here."
     if one.is_away:
-        seen = (
-            f"was last seen {amounts.ago(one.last_seen, timezone.now())}"
-            if one.last_seen
-            else "was never seen"
-        )
-        said = f"Asked {one.name} to do it. It is away now ({seen}) and will do it when it is back."
+        said = f"Asked {one.name} to do it. It is away now ({one.seen}) and will do it when it is back."
     messages.success(request, said)
     return back
 
