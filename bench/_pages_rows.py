@@ -1,4 +1,4 @@
-"""Very many rows for `bench/pages.py`, as after years of use, made with the ORM in bulk.
+"""Very many rows for `bench/growth.py` and `bench/readers.py`, as after years of use, made with the ORM in bulk, and all pages.
 
 Of files they only have histories: pages that read another report that it is missing.
 """
@@ -25,6 +25,53 @@ WORDS = [
     "cache",
     "token",
 ]
+
+
+def addresses() -> dict[str, str]:
+    """The address of every page, for the largest project."""
+    from dreams.models import DreamRun, Memory, Project, Proposal, Session
+
+    project = Project.objects.get(slug="-p0")
+    memory = Memory.objects.filter(project=project).earliest("pk")
+    session = Session.objects.filter(project=project).earliest("pk")
+    dream = DreamRun.objects.filter(project=project).earliest("pk")
+    proposal = Proposal.objects.filter(project=project, state="open").latest("pk")
+    mine = f"/projects/{project.pk}"
+    return {
+        "inbox": "/",
+        "pulse": "/pulse/",
+        "projects": "/projects/",
+        "project": f"{mine}/",
+        "project: memories": f"{mine}/?show=memories",
+        "project: sessions": f"{mine}/?show=sessions",
+        "project: timeline": f"{mine}/?show=timeline",
+        "project: by whom": f"{mine}/?show=timeline&who=-system",
+        "directory at a moment": f"{mine}/at/",
+        "between two moments": f"{mine}/between/?a=2000-01-01",
+        "bring back": f"{mine}/at/restore/?when=2000-01-01",
+        "checkup": f"{mine}/checkup/",
+        "recall": f"{mine}/recall/?q=deploy+database",
+        "secrets": f"{mine}/secrets/",
+        "project settings": f"{mine}/settings/",
+        "memory": f"/memories/{memory.pk}/",
+        "memory: blame": f"/memories/{memory.pk}/blame/",
+        "memory: compare": f"/memories/{memory.pk}/compare/",
+        "memory: edit": f"/memories/{memory.pk}/edit/",
+        "session": f"/sessions/{session.pk}/",
+        "search": "/search/?q=deploy",
+        "search, rare": "/search/?q=note+7",
+        "dreams": "/dreams/",
+        "dreams, last page": "/dreams/?page=last",
+        "dream": f"/dreams/{dream.public_id}/",
+        "review": f"/review/{proposal.public_id}/",
+        "usage": "/usage/",
+        "usage of a year": "/usage/?days=365",
+        "audit": "/audit/",
+        "audit, checked": "/audit/?check=1",
+        "settings": "/settings/",
+        "engines": "/engines/",
+        "health": "/health/",
+    }
 
 
 def fill(sessions: int, memories: int, dreams: int) -> None:

@@ -27,16 +27,19 @@ def measure(base: Path, size: float) -> Measured:
         CommandLimits(output_chars=100_000_000, seconds=600),
     )
 
-    def ours() -> None:
-        for flag, text in SOUGHT:
-            told = shell.run(f"grep -r {flag} {text} /transcripts")
-            assert told.exit_code in (0, 1), told
+    def ours() -> list[str]:
+        told = [shell.run(f"grep -r {flag} {text} /transcripts") for flag, text in SOUGHT]
+        assert all(one.exit_code in (0, 1) for one in told), told
+        return [one.output.replace("/transcripts/", "") for one in told]
 
-    def peer() -> None:
-        for flag, text in SOUGHT:
-            words = ["rg", flag, "--no-ignore", "--hidden", text, str(folder)]
-            subprocess.run(words, capture_output=True, check=False)
+    def peer() -> list[str]:
+        command = ["rg", "--no-ignore", "--hidden"]
+        lines = [[*command, flag, text, str(folder)] for flag, text in SOUGHT]
+        told = [subprocess.run(line, capture_output=True, text=True, check=False).stdout for line in lines]
+        return [one.replace(f"{folder}/", "") for one in told]
 
+    for one, other in zip(ours(), peer(), strict=True):
+        assert sorted(one.splitlines()) == sorted(other.splitlines()), "rg finds something else"
     return side_by_side(ours, peer=peer, rounds=3)
 
 

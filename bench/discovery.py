@@ -18,6 +18,7 @@ from bench._table import (
     Measured,
     NotMeasured,
     Row,
+    ccusage,
     ccusage_alone,
     command,
     cost_of,
@@ -26,9 +27,15 @@ from bench._table import (
     start_django,
 )
 from bench.corpus import Corpus, Truth
-from bench.transcripts import bare
 
 ROUNDS = 3
+#: The peer's name of each kind of token.
+PEER_KINDS = {
+    "input_tokens": "inputTokens",
+    "output_tokens": "outputTokens",
+    "cache_creation_tokens": "cacheCreationTokens",
+    "cache_read_tokens": "cacheReadTokens",
+}
 
 
 class Place:
@@ -84,7 +91,12 @@ class Place:
         assert report.memories == self.truth.memories
 
     def peer(self) -> Callable[[], Cost] | None:
-        return (lambda: ccusage_alone(self.root, self.base / "nothing")) if shutil.which("ccusage") else None
+        if not shutil.which("ccusage"):
+            return None
+        told = ccusage(self.root)["totals"]
+        for kind, name in PEER_KINDS.items():
+            assert told[name] == sum(model[kind] for model in self.truth.tokens.values()), told
+        return lambda: ccusage_alone(self.root, self.base / "nothing")
 
     def before(self) -> Callable[[], object] | None:
         """The same command of an earlier version, with a separate data directory, empty each time."""
@@ -98,6 +110,14 @@ class Place:
             return cost_of(lambda: command(code, data, "discover", "--root", str(self.root)) and None)
 
         return work
+
+
+def bare(paths: list[Path]) -> None:
+    buffer = bytearray(1 << 20)
+    for path in paths:
+        with path.open("rb", buffering=0) as file:
+            while file.readinto(buffer):
+                pass
 
 
 def _transcripts(place: Place) -> Measured:
@@ -136,14 +156,19 @@ def measure_before(base: Path, size: float) -> Measured:
 
     def ours() -> Cost:
         shutil.rmtree(base / "ours", ignore_errors=True)
-        return cost_of(lambda: command(here, base / "ours", "discover", "--root", str(place.root)) and None)
+        told: dict[str, Any] = {}
+        cost = cost_of(
+            lambda: told.update(command(here, base / "ours", "discover", "--root", str(place.root)))
+        )
+        assert told["totals"]["tokens"] == place.truth.tokens, told["totals"]
+        return cost
 
     return side_by_side(ours, limit=place.before(), rounds=1)
 
 
 def measure_unchanged(base: Path, size: float) -> Measured:
     place = Place(base, "small", 60 * size, projects=40, sessions=int(20_000 * size))
-    place.discover()
+    place.check(place.discover())
     return side_by_side(place.discover, limit=lambda: scan_and_stat(place.root), rounds=5)
 
 

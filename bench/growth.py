@@ -17,7 +17,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -30,55 +29,37 @@ RUNS = 5
 Found = dict[str, float]
 
 
-def cpu(work: Callable[[], object], runs: int = RUNS) -> float:
-    """The minimum of some runs: other work on the machine only adds time."""
-    best = math.inf
-    for _ in range(runs):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
-
-
 # --- Pages ----------------------------------------------------------------------------------------------------------
 
 
 def pages(size: float, folder: Path) -> Found:
-    """Pages of a project with a tenth of everything; the plain page shows what the server needs for 50 rows."""
-    from bench._table import make_pages_anew, start_django
+    """All pages, those of a project for one with a tenth of everything; the plain page shows what the server needs for 50 rows."""
+    from bench._table import least, make_pages_anew, start_django
 
     start_django(folder / f"pages-{size}")
     make_pages_anew()
     from django.conf import settings
     from django.test import Client
 
-    from bench._pages_rows import fill
+    from bench._pages_rows import addresses, fill
     from dreams.models import Project
     from dreams.services.login import ensure_owner
+    from dreams.services.search import index
     from dreams.services.serving import web_server
 
     web_server.collect()
     settings.ROOT_URLCONF = "bench._plain_page"
     if not Project.objects.exists():
         fill(*(max(30, int(count * size)) for count in (SESSIONS, SESSIONS // 10, SESSIONS // 10)))
+        index.catch_up(600)
     client = Client(HTTP_HOST="127.0.0.1:8765", SERVER_PORT="8765")
     client.force_login(ensure_owner())
-    mine = f"/projects/{Project.objects.get(slug='-p0').pk}/"
-    addresses = {
-        "a plain page": "/plain/",
-        "a list of sessions": f"{mine}?show=sessions",
-        "one project": mine,
-        "usage": "/usage/",
-        "projects": "/projects/",
-        "the inbox": "/",
-        "dreams": "/dreams/",
-    }
-    for address in addresses.values():
-        client.get(address)
-    return {
-        name: cpu(lambda address=address: client.get(address))  # type: ignore[misc] # bound at once
-        for name, address in addresses.items()
-    }
+    found = {}
+    for name, address in {"a plain page": "/plain/", **addresses()}.items():
+        answer = client.get(address)
+        assert answer.status_code == 200, (address, answer.status_code)
+        found[name] = least(partial(client.get, address), RUNS)
+    return found
 
 
 # --- Directories of many memories -----------------------------------------------------------------------------------
@@ -87,6 +68,7 @@ def pages(size: float, folder: Path) -> Found:
 def memories(size: float, folder: Path) -> Found:
     """Memories of three statements; one statement in ten is repeated elsewhere."""
     del folder
+    from bench._table import least
     from bench.statement_index import files_of
     from dreams.lib.prose import recall
     from dreams.lib.prose.statement_index import StatementIndex
@@ -108,10 +90,10 @@ def memories(size: float, folder: Path) -> Found:
 
     files = files_of(int(MEMORIES * size * 3), each=3)
     data = {path: text.encode() for path, text in files.items()}
-    found = {"possible duplicates, all new": cpu(duplicates, 1)}
+    found = {"possible duplicates, all new": least(duplicates)}
     return found | {
-        "possible duplicates, one memory more": cpu(one_more),
-        "recall": cpu(recalled),
+        "possible duplicates, one memory more": least(one_more, RUNS),
+        "recall": least(recalled, RUNS),
         "MB of memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 

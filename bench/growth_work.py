@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from bench._table import start_django, used
+from bench._table import least, start_django
 
 if TYPE_CHECKING:
     from dreams.models import Project
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
 Found = dict[str, float]
 #: What the largest size has. All of a size is in proportion.
 SESSIONS, PROJECTS, MEMORIES, DREAMT, CHANGED, PAIRS = 20_000, 2_000, 4_900, 3_000, 1_000, 10_000
-
-
-def cost(work: Callable[[], object], runs: int = 1) -> float:
-    """CPU seconds, with finished children: the least of some runs."""
-    found = []
-    for _ in range(runs):
-        start = used()
-        work()
-        found.append(used() - start)
-    return min(found)
+WHAT = ("tests", "uploads", "invoices", "backups", "deploys", "reports", "alerts", "imports")
+WHERE = ("in staging", "in production", "on Linux", "behind the proxy", "in the worker", "at night")
+RULES = (
+    "must be reviewed by Ana",
+    "are kept for 30 days",
+    "never run twice",
+    "use port 8443",
+    "go through `make ship`",
+)
 
 
 def of(count: int, size: float) -> int:
@@ -67,12 +66,12 @@ def discoveries(size: float, folder: Path) -> Found:
     from dreams.services.discovery import discover
     from dreams.services.search import index
 
-    first = cost(lambda: discover([root]))
-    again = cost(lambda: discover([root]), 3)
+    first = least(lambda: discover([root]))
+    again = least(lambda: discover([root]), 3)
     return {
         "first discovery of small sessions and a tenth as many memories": first,
         "discovery, nothing changed": again,
-        "search indexing of them": cost(lambda: index.catch_up(3_600)),
+        "search indexing of them": least(lambda: index.catch_up(3_600)),
     }
 
 
@@ -86,7 +85,7 @@ def ticks(size: float, folder: Path) -> Found:
 
     with mock.patch("dreams.services.discovery.discover"):
         scheduler.tick()
-        return {"a tick over projects used this week": cost(scheduler.tick, 5)}
+        return {"a tick over projects used this week": least(scheduler.tick, 5)}
 
 
 # --- One directory --------------------------------------------------------------------------------------------------
@@ -98,7 +97,6 @@ def one_directory(size: float, folder: Path) -> Found:
     start_django(folder / "data")
     from django.core.cache import cache
 
-    from bench.similarity import TEXTS
     from dreams.lib.prose import comparing
     from dreams.models import Project
     from dreams.services import hosts, recalling
@@ -107,9 +105,8 @@ def one_directory(size: float, folder: Path) -> Found:
     from dreams.services.search import index
 
     project = make_project(folder, files)
-    pairs = [
-        (f"{TEXTS[n % 240]} {n}", f"{TEXTS[(n * 7 + 1) % 240]} {n % 97}") for n in range(of(PAIRS, size))
-    ]
+    said = [f"The {what} {where} {rule}" for what in WHAT for where in WHERE for rule in RULES]
+    pairs = [(f"{said[n % 240]} {n}", f"{said[(n * 7 + 1) % 240]} {n % 97}") for n in range(of(PAIRS, size))]
     bundle = folder / "history.bundle"
 
     def brought_back() -> None:
@@ -127,13 +124,13 @@ def one_directory(size: float, folder: Path) -> Found:
     asked = "which port does the gateway listen on"
     index.begin_again()
     return {
-        "a sync, nothing changed": cost(lambda: syncing.refresh(project), 3),
-        "search indexing of memories": cost(lambda: index.catch_up(3_600)),
-        "a checkup": cost(checked),
-        "recall, with its files": cost(lambda: recalling.ask(project, recalling.fresh(project), asked), 3),
-        "similar": cost(lambda: [(comparing.same(a, b), comparing.compare(a, b)) for a, b in pairs]),
-        "an export": cost(lambda: exports.write(project, bundle)),
-        "an import into another project": cost(brought_back),
+        "a sync, nothing changed": least(lambda: syncing.refresh(project), 3),
+        "search indexing of memories": least(lambda: index.catch_up(3_600)),
+        "a checkup": least(checked),
+        "recall, with its files": least(lambda: recalling.ask(project, recalling.fresh(project), asked), 3),
+        "similar": least(lambda: [(comparing.same(a, b), comparing.compare(a, b)) for a, b in pairs]),
+        "an export": least(lambda: exports.write(project, bundle)),
+        "an import into another project": least(brought_back),
     }
 
 
@@ -160,19 +157,19 @@ def dreams(size: float, folder: Path) -> Found:
 
     client = Client(HTTP_HOST="127.0.0.1:8765", SERVER_PORT="8765")
     client.force_login(ensure_owner())
-    found = {"a dream by rules": cost(dream)}
+    found = {"a dream by rules": least(dream)}
     assert Question.objects.exists()
     client.get("/questions/")
     return found | {
-        "the page of questions": cost(lambda: client.get("/questions/"), 5),
-        "questions, all of a project": cost(lambda: shown_questions.of_project(project, everything=True), 3),
+        "the page of questions": least(lambda: client.get("/questions/"), 5),
+        "questions, all of a project": least(lambda: shown_questions.of_project(project, everything=True), 3),
     }
 
 
 def reviews(size: float, folder: Path) -> Found:
     """A proposal that changes all files of a directory, from its checks to its undo."""
     start_django(folder / "data")
-    from bench.large_review import no_checks, propose
+    from bench.large_review import no_checks, on_disk, propose
     from dreams.models import Hunk
     from dreams.services import proposals, review, rollback
     from dreams.services.apply import applying
@@ -182,12 +179,13 @@ def reviews(size: float, folder: Path) -> Found:
     me = Actor("owner")
     with no_checks():
         proposal = propose(folder / "root", of(CHANGED, size), 3)
-        made = list(review.select_hunks(proposal))
-        decided = cost(lambda: review.decide(proposal, made, Hunk.Verdict.APPROVED, me))
-        submitted = cost(lambda: review.submit(proposal, me))
+        made, old = list(review.select_hunks(proposal)), on_disk(proposal)
+        decided = least(lambda: review.decide(proposal, made, Hunk.Verdict.APPROVED, me))
+        submitted = least(lambda: review.submit(proposal, me))
         proposal.refresh_from_db()
-        applied = cost(lambda: applying.apply(proposal, me))
-        undone = cost(lambda: rollback.rollback(proposal, me))
+        applied = least(lambda: applying.apply(proposal, me))
+        undone = least(lambda: rollback.rollback(proposal, me))
+        assert on_disk(proposal) == old
         shutil.rmtree(folder / "root")
         type(proposal.project).objects.all().update(memory_dir="/nowhere", slug="-older")
         proposal = propose(folder / "other", of(CHANGED, size), 3)
@@ -198,7 +196,7 @@ def reviews(size: float, folder: Path) -> Found:
         "a submit of changes": submitted,
         "an application": applied,
         "an undo": undone,
-        "findings of changed files": cost(lambda: proposals.examine(proposal, before)),
+        "findings of changed files": least(lambda: proposals.examine(proposal, before)),
     }
 
 

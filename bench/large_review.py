@@ -61,6 +61,12 @@ def propose(folder: Path, files: int, lines: int) -> Proposal:
     )
 
 
+def on_disk(proposal: Proposal) -> dict[str, bytes]:
+    from tests.world import directory as world
+
+    return {path.name: path.read_bytes() for path in world.folder(proposal.project).glob("topic_*.md")}
+
+
 @contextmanager
 def no_checks() -> Iterator[None]:
     """Turns the checks off: only the writes of a submit are measured."""
@@ -136,9 +142,13 @@ def undo(folder: Path, files: int, lines: int) -> tuple[float, float]:
     me = Actor("owner")
     with no_checks():
         proposal = propose(folder, files, lines)
+        old = on_disk(proposal)
         review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, me)
         applying.apply(proposal, me)
-    return seconds(lambda: rollback.rollback(proposal, me))
+        assert on_disk(proposal) != old
+    taken = seconds(lambda: rollback.rollback(proposal, me))
+    assert on_disk(proposal) == old
+    return taken
 
 
 def findings_of(folder: Path, files: int, lines: int) -> tuple[float, float]:
@@ -156,9 +166,10 @@ WORKS = {"submit": submit, "undo": undo, "findings": findings_of}
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - cpu
+    from bench._table import cost_of
+
+    found = cost_of(work)
+    return found.wall, found.cpu
 
 
 def child(what: str, data: Path, files: int, lines: int) -> None:

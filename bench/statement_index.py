@@ -1,6 +1,5 @@
 """How long the statement index takes for directories of many memories (three statements each in the table's rows).
 
-.venv/bin/python bench/statement_index.py [STATEMENTS]
 .venv/bin/python bench/table.py duplicates
 """
 
@@ -11,7 +10,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -163,21 +161,8 @@ ROWS = [
 
 
 def main() -> None:
-    if sys.argv[1:2] and sys.argv[1] in WORKS:
-        found = WORKS[sys.argv[1]](*map(int, sys.argv[2:]))
-        print(json.dumps([found.wall, found.cpu]))
-        return
-    for count in [int(argument) for argument in sys.argv[1:]] or [1_000, 10_000]:
-        files = files_of(count)
-        start = time.perf_counter()
-        index = StatementIndex(files)
-        built = time.perf_counter()
-        groups = index.possible_duplicates()
-        done = time.perf_counter()
-        print(
-            f"{len(index.statements):,} statements: read in {built - start:.1f} s, compared in {done - built:.1f} s, "
-            f"{len(groups):,} groups of {len(index.pairs):,} pairs"
-        )
+    found = WORKS[sys.argv[1]](*map(int, sys.argv[2:]))
+    print(json.dumps([found.wall, found.cpu]))
 
 
 if __name__ == "__main__":
