@@ -23,6 +23,7 @@ from dreams.findings.directories import between
 from dreams.lib import diff, memdir
 from dreams.lib.agents.transcripts import Reader, page
 from dreams.lib.diff.index_merge import merge_index
+from dreams.lib.diff.lines import ended_lines
 from dreams.lib.diff.merge import merge3
 from dreams.lib.files.text import decode, encode
 from dreams.lib.memdir.files_by_word import words_in
@@ -185,7 +186,8 @@ def _merge(text: str, other: str) -> None:
     assert merge3(text, text, other).text == other and merge3(text, other, text).text == other
     merged = merge3("", text, other)
     for name, given_text in (("ours", text), ("theirs", other)):
-        assert "".join(line for chunk in merged.chunks for line in getattr(chunk, name).lines) == given_text
+        lines = [line for chunk in merged.chunks for line in getattr(chunk, name).lines]
+        assert lines == ended_lines(diff.split_lines(given_text))
 
 
 def _merge_index(text: str, other: str) -> None:

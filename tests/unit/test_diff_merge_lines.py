@@ -9,47 +9,49 @@ from dreams.lib.diff.merge import Edited, UnresolvedConflictError, merge3
 from tests.world.cases import each
 from tests.world.strategies import edited, pairs, texts, triples
 
-adjacency = st.sampled_from(["conflict", "merge", "unite"])
+both = st.booleans()
 
 
-@given(pairs(), adjacency)
-def test_when_only_one_side_changed_its_text_is_taken(pair, adjacent):
+@given(pairs(), both)
+def test_when_only_one_side_changed_its_text_is_taken(pair, keeps_both):
     base, new = pair
-    assert merge3(base, base, new, adjacent=adjacent).text == new
-    assert merge3(base, new, base, adjacent=adjacent).text == new
+    assert merge3(base, base, new, keeps_both=keeps_both).text == new
+    assert merge3(base, new, base, keeps_both=keeps_both).text == new
 
 
-@given(pairs(), adjacency)
-def test_the_same_change_on_both_sides_is_taken_once(pair, adjacent):
+@given(pairs(), both)
+def test_the_same_change_on_both_sides_is_taken_once(pair, keeps_both):
     base, new = pair
-    assert merge3(base, new, new, adjacent=adjacent).text == new
+    assert merge3(base, new, new, keeps_both=keeps_both).text == new
 
 
-@given(triples(), adjacency)
-def test_sides_may_be_exchanged(triple, adjacent):
+@given(triples(), both)
+def test_sides_may_be_exchanged(triple, keeps_both):
     base, ours, theirs = triple
-    one, other = merge3(base, ours, theirs, adjacent=adjacent), merge3(base, theirs, ours, adjacent=adjacent)
+    one, other = (
+        merge3(base, ours, theirs, keeps_both=keeps_both),
+        merge3(base, theirs, ours, keeps_both=keeps_both),
+    )
     assert [c.kind for c in one.chunks] == [c.kind for c in other.chunks]
     assert [c.ours for c in one.conflicts] == [c.theirs for c in other.conflicts]
     if one.clean:
-        united = adjacent == "unite" and one.text != other.text
+        united = keeps_both and one.text != other.text
         assert sorted(one.text) == sorted(other.text) if united else one.text == other.text
 
 
-@given(triples(), adjacency)
-def test_chunks_account_for_every_line_of_all_three_texts(triple, adjacent):
-    merge = merge3(*triple, adjacent=adjacent)
+@given(triples(), both)
+def test_chunks_account_for_every_line_of_all_three_texts(triple, keeps_both):
+    merge = merge3(*triple, keeps_both=keeps_both)
     for name, text in zip(("base", "ours", "theirs"), triple, strict=True):
         parts = [getattr(chunk, name) for chunk in merge.chunks]
-        lines = split_lines(text)
-        lines = lines if adjacent == "conflict" else ended_lines(lines)
+        lines = ended_lines(split_lines(text))
         assert [line for part in parts for line in part.lines] == lines
         assert all(tuple(lines[p.start : p.start + len(p.lines)]) == p.lines for p in parts)
 
 
-@given(triples(), adjacency)
-def test_a_conflict_decided_for_one_side_everywhere_keeps_that_sides_lines(triple, adjacent):
-    merge = merge3(*triple, adjacent=adjacent)
+@given(triples(), both)
+def test_a_conflict_decided_for_one_side_everywhere_keeps_that_sides_lines(triple, keeps_both):
+    merge = merge3(*triple, keeps_both=keeps_both)
     for side in ("ours", "theirs", "base"):
         resolved = merge.resolve(dict.fromkeys(range(len(merge.conflicts)), side))
         wanted = [
@@ -66,21 +68,20 @@ def test_every_line_added_on_either_side_is_in_the_merge_or_in_a_conflict(triple
     base, ours, theirs = triple
     merge = merge3(base, ours, theirs)
     told = {line for c in merge.chunks for part in (c.lines, c.ours.lines, c.theirs.lines) for line in part}
-    assert set(split_lines(ours)) | set(split_lines(theirs)) <= told
+    assert {*ended_lines(split_lines(ours)), *ended_lines(split_lines(theirs))} <= told
 
 
 BASE = "one\ntwo\nthree\nfour\n"
 
 
 @each("more", ["ours", "theirs", "both"])
-@each("adjacent", ["conflict", "merge"])
-def test_a_paragraph_that_both_sides_added_or_removed_is_so_once_whatever_else_one_changed(more, adjacent):
+def test_a_paragraph_that_both_sides_added_or_removed_is_so_once_whatever_else_one_changed(more):
     without, with_it = "A\n\nB\n\nC\n\nD\n", "A\n\nB\n\nX\n\nC\n\nD\n"
     for base, new in ((without, with_it), (with_it, without)):
         ours, theirs = (
             new.replace("A", "a") if more in {side, "both"} else new for side in ("ours", "theirs")
         )
-        assert merge3(base, ours, theirs, adjacent=adjacent).text == new.replace("A", "a")
+        assert merge3(base, ours, theirs).text == new.replace("A", "a")
 
 
 def test_edits_with_an_unchanged_line_between_are_both_taken():
@@ -88,33 +89,29 @@ def test_edits_with_an_unchanged_line_between_are_both_taken():
     assert merge.text == "ONE\ntwo\nTHREE\nfour\n"
 
 
-def test_touching_edits_conflict_unless_asked_otherwise():
+def test_edits_that_only_touch_are_both_taken():
     ours, theirs = "ONE\ntwo\nthree\nfour\n", "one\nTWO\nthree\nfour\n"
-    (conflict,) = merge3(BASE, ours, theirs).conflicts
-    assert conflict.base.lines == ("one\n", "two\n")
-    assert merge3(BASE, ours, theirs, adjacent="merge").text == "ONE\nTWO\nthree\nfour\n"
+    assert merge3(BASE, ours, theirs).text == "ONE\nTWO\nthree\nfour\n"
 
 
 def test_neighbouring_bullets_changed_here_and_there_merge_where_touching_is_allowed():
     base = "- port is 1\n- host is a\n- user is bob\n"
     ours, theirs = base.replace("1", "2").replace("bob", "eve"), base.replace("host is a", "host is b")
-    assert merge3(base, ours, theirs, adjacent="merge").text == "- port is 2\n- host is b\n- user is eve\n"
+    assert merge3(base, ours, theirs).text == "- port is 2\n- host is b\n- user is eve\n"
 
 
-@each("adjacent", ["conflict", "merge"])
-def test_two_insertions_at_one_place_conflict(adjacent):
-    merge = merge3(BASE, BASE + "ours\n", BASE + "theirs\n", adjacent=adjacent)
+def test_two_insertions_at_one_place_conflict():
+    merge = merge3(BASE, BASE + "ours\n", BASE + "theirs\n")
     assert not merge.clean
     assert merge.resolve({0: "both"}) == BASE + "ours\ntheirs\n"
     assert merge.resolve({0: "base"}) == BASE
 
 
-@each("adjacent", ["conflict", "merge"])
 @each("theirs", ["Q.\n", "- q\n- r\n", "## Q\n\nText.\n", "P.\n\nQ.\n"])
-def test_two_paragraphs_added_in_one_gap_are_a_conflict_that_shows_both(theirs, adjacent):
+def test_two_paragraphs_added_in_one_gap_are_a_conflict_that_shows_both(theirs):
     base = "# H\n\nA.\n\nB.\n"
     ours, theirs = (base.replace("B.", f"{more}\nB.") for more in ("P.\n", theirs))
-    [conflict] = merge3(base, ours, theirs, adjacent=adjacent).conflicts
+    [conflict] = merge3(base, ours, theirs).conflicts
     assert {"P.\n", *theirs.splitlines(True)} - {*base.splitlines(True)} <= {
         *conflict.ours.lines,
         *conflict.theirs.lines,
@@ -122,9 +119,7 @@ def test_two_paragraphs_added_in_one_gap_are_a_conflict_that_shows_both(theirs, 
 
 
 def test_a_line_appended_to_a_text_that_lost_its_final_line_end_is_not_glued():
-    sides = "a\nb\n", "a\nb", "a\nb\nc\n"
-    assert merge3(*sides).resolve({0: "both"}).split() == ["a", "b", "b", "c"]
-    assert merge3(*sides, adjacent="merge").text == "a\nb\nc"
+    assert merge3("a\nb\n", "a\nb", "a\nb\nc\n").text == "a\nb\nc"
 
 
 def test_removed_here_and_changed_there_is_a_conflict():
@@ -176,15 +171,15 @@ def test_what_both_sides_append_stays_or_is_asked_and_each_can_be_undone_alone(o
         return whole.replace("\n", "\r\n") if crlf else whole
 
     base, ours, theirs = made(NOTE), made(NOTE + one), made(NOTE + other)
-    merged = merge3(base, ours, theirs, adjacent="unite")
+    merged = merge3(base, ours, theirs, keeps_both=True)
     if one == other:
         assert merged.text == ours
         return
     if not merged.clean:
         return
     assert merged.text in {made(NOTE + one + other), made(NOTE + other + one)}
-    assert merge3(ours, merged.text, base, adjacent="merge").text == theirs
-    assert merge3(merged.text, merged.text, ours, adjacent="merge").text == ours
+    assert merge3(ours, merged.text, base).text == theirs
+    assert merge3(merged.text, merged.text, ours).text == ours
 
 
 @each(
@@ -202,7 +197,7 @@ def test_what_both_sides_append_stays_or_is_asked_and_each_can_be_undone_alone(o
     ],
 )
 def test_each_addition_stays_in_its_section_list_and_paragraph(ours, theirs, united):
-    assert merge3(NOTE, NOTE + ours, NOTE + theirs, adjacent="unite").text == NOTE + united
+    assert merge3(NOTE, NOTE + ours, NOTE + theirs, keeps_both=True).text == NOTE + united
 
 
 @each(
@@ -219,15 +214,15 @@ def test_each_addition_stays_in_its_section_list_and_paragraph(ours, theirs, uni
 )
 def test_what_may_repeat_or_contradict_the_other_or_has_no_place_is_asked(ours, theirs):
     for one, other in ((ours, theirs), (theirs, ours)):
-        [conflict] = merge3(NOTE, NOTE + one, NOTE + other, adjacent="unite").conflicts
+        [conflict] = merge3(NOTE, NOTE + one, NOTE + other, keeps_both=True).conflicts
         assert conflict.ours.lines and conflict.theirs.lines
 
 
 def test_where_one_side_also_removes_what_both_add_is_asked():
     lines = "- a\n- b\n"
     for ours, theirs in (("- a\n- Ships on Friday.\n", "- a\n- b\n- Costs four.\n"),):
-        assert not merge3(lines, ours, theirs, adjacent="unite").clean
-        assert not merge3(lines, theirs, ours, adjacent="unite").clean
+        assert not merge3(lines, ours, theirs, keeps_both=True).clean
+        assert not merge3(lines, theirs, ours, keeps_both=True).clean
 
 
 def test_two_fields_added_to_one_frontmatter_stay_unless_they_have_one_name():
@@ -236,15 +231,15 @@ def test_two_fields_added_to_one_frontmatter_stay_unless_they_have_one_name():
         base.replace("db\n", f"db\n{more}\n")
         for more in ("type: project", "created: 2026-11-02", "type: user")
     )
-    assert merge3(base, ours, theirs, adjacent="unite").text == base.replace(
+    assert merge3(base, ours, theirs, keeps_both=True).text == base.replace(
         "db\n", "db\ntype: project\ncreated: 2026-11-02\n"
     )
-    assert not merge3(base, ours, again, adjacent="unite").clean
+    assert not merge3(base, ours, again, keeps_both=True).clean
 
 
 def test_a_paragraph_on_each_side_before_another_is_kept():
     base = "# H\n\nA.\n\nB.\n"
     ours, theirs = (base.replace("B.", f"{more}\n\nB.") for more in ("Pigs fly.", "Quails run."))
-    assert merge3(base, ours, theirs, adjacent="unite").text == base.replace(
+    assert merge3(base, ours, theirs, keeps_both=True).text == base.replace(
         "B.", "Pigs fly.\n\nQuails run.\n\nB."
     )

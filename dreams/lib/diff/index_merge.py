@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.lib.diff.lines import ended_lines, line_end_of, split_lines, terminated
-from dreams.lib.diff.merge import Chunk, Merge, TextLines, merge3, merge_lines, ours_first
+from dreams.lib.diff.lines import ended_lines, line_end_of, split_lines
+from dreams.lib.diff.merge import Chunk, Merge, TextLines, ends_of, merge3, merge_lines, ours_first
 from dreams.lib.diff.refine import indent_of, row_target
 
 # The token of a row is its target, which ends in ".md"; of any other line the line, which ends in "\n".
@@ -25,7 +25,6 @@ class _Version:
     starts: list[int]
     rows: dict[Token, TextLines]
     line_end: str
-    final_newline: bool
 
     def part_of(self, token: Token) -> TextLines:
         """The row's lines in this version; none if it is missing."""
@@ -40,19 +39,8 @@ class _Three:
     base: _Version
     ours: _Version
     theirs: _Version
+    line_end: str  # of the result
     keeps_both: bool
-
-    @property
-    def line_end(self) -> str:
-        """The line end to which one side changed it, else the old one."""
-        kept = self.ours.line_end == self.base.line_end
-        return self.theirs.line_end if kept else self.ours.line_end
-
-    @property
-    def final_newline(self) -> bool:
-        """Whether the result ends in a line end; decided like `line_end`."""
-        kept = self.ours.final_newline == self.base.final_newline
-        return self.theirs.final_newline if kept else self.ours.final_newline
 
     def is_kept(self, token: Token) -> bool:
         """Whether the row has a place in the result, as a row or as a conflict."""
@@ -81,10 +69,10 @@ def merge_index(base: str, ours: str, theirs: str, *, keeps_both: bool = False) 
     """
     if ours in (base, theirs) or theirs == base:
         return merge3(base, ours, theirs)
-    three = _Three(_version(base), _version(ours), _version(theirs), keeps_both)
-    items = list(_settled(three))
-    chunks = tuple(item if isinstance(item, Chunk) else _row_chunk(three, item) for item in items)
-    return Merge(chunks, three.line_end, three.final_newline)
+    ends = ends_of(base, ours, theirs)
+    three = _Three(_version(base), _version(ours), _version(theirs), ends[0], keeps_both)
+    chunks = (item if isinstance(item, Chunk) else _row_chunk(three, item) for item in _settled(three))
+    return Merge(tuple(chunks), *ends)
 
 
 def _version(text: str) -> _Version:
@@ -104,7 +92,7 @@ def _version(text: str) -> _Version:
             rows[token] = TextLines(start, tuple(whole[start:end]))
         tokens.append(token)
         starts.append(start)
-    return _Version(tokens, starts, rows, line_end_of(lines), not lines or terminated(lines[-1]))
+    return _Version(tokens, starts, rows, line_end_of(lines))
 
 
 def _stretches(lines: Sequence[str]) -> Iterator[tuple[int, int, str | None]]:
@@ -124,7 +112,7 @@ def _goes_on(row: str, line: str) -> bool:
 
 def _settled(three: _Three) -> Iterator[Token | Chunk]:
     """The result in order: rows as tokens, other lines and their conflicts as chunks."""
-    merged = merge_lines(three.base.tokens, three.ours.tokens, three.theirs.tokens, adjacent="merge")
+    merged = merge_lines(three.base.tokens, three.ours.tokens, three.theirs.tokens)
     order: list[Token | Chunk] = []
     for chunk in merged:
         order.extend(_united(chunk, three) if chunk.kind == "conflict" else _between(chunk, three))

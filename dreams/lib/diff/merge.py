@@ -1,9 +1,8 @@
 """Three-way merge by line, into text or into chunks with conflicts to be resolved.
 
-The rule: an edit conflicts with an edit of the other side that it overlaps or touches, that is, if no line
-unchanged on both sides is between them; the same edit on both sides is taken once. With
-`adjacent="merge"` edits that only touch are both taken, unless both insert at the same place. With `adjacent="unite"` what both insert at the same place is taken too, if nothing is
-removed there and `ours_first` finds an order for it.
+The rule: an edit conflicts with an edit of the other side that it overlaps, or that inserts at the same place. Edits that
+only touch are both taken; the same edit on both sides is taken once. With `keeps_both` what both insert at the same place is
+taken too, if nothing is removed there and `ours_first` finds an order for it.
 """
 
 import re
@@ -11,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from dreams.lib.diff.hunks import Granularity, line_changes
+from dreams.lib.diff.hunks import line_changes
 from dreams.lib.diff.lines import ended_lines, join_lines, line_end_of, split_lines
 from dreams.lib.diff.refine import UnitKind, have_alike_units, indent_of, units
 
@@ -117,37 +116,38 @@ def _listed(numbers: set[int]) -> str:
 
 # --- Merging ----------------------------------------------------------------------------------------------------------
 
-Adjacent = Literal["conflict", "merge", "unite"]
 Place = tuple[int, int, tuple[str, ...]]  # the base lines that are replaced, and the new ones
 
 
-def merge3(base: str, ours: str, theirs: str, *, adjacent: Adjacent = "conflict") -> Merge:
+def merge3(base: str, ours: str, theirs: str, *, keeps_both: bool = False) -> Merge:
     """Merges the changes from `base` to `ours` and from `base` to `theirs`."""
-    lines = split_lines(base), split_lines(ours), split_lines(theirs)
-    if adjacent == "conflict":
-        return Merge(tuple(merge_lines(*lines, adjacent=adjacent)), _line_end(*lines))
     # A text without a final line end grows at its end like any other.
-    was, here, there = (not text or text.endswith("\n") for text in (base, ours, theirs))
-    chunks = merge_lines(*map(ended_lines, lines), adjacent=adjacent)
-    return Merge(tuple(chunks), _line_end(*lines), there if here == was else here)
+    lines = [ended_lines(split_lines(text)) for text in (base, ours, theirs)]
+    return Merge(tuple(merge_lines(*lines, keeps_both=keeps_both)), *ends_of(base, ours, theirs))
+
+
+def ends_of(base: str, ours: str, theirs: str) -> tuple[str, bool]:
+    """The line end of the result, and whether its last line has one: what one side made of it, else as before."""
+    texts = base, ours, theirs
+    before, here, there = (line_end_of(split_lines(text)) for text in texts)
+    was, is_here, is_there = (not text or text.endswith("\n") for text in texts)
+    return there if here == before else here, is_there if is_here == was else is_here
 
 
 def merge_lines(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], *, adjacent: Adjacent = "conflict"
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], *, keeps_both: bool = False
 ) -> list[Chunk]:
     """`merge3` on lists of lines; the chunks cover all three lists in order."""
-    # Touching edits become one group below, so finer cuts only help if they may stay separate.
-    cut: Granularity = "block" if adjacent == "conflict" else "unit"
-    edits = _met(base, _edits("ours", base, ours, cut), _edits("theirs", base, theirs, cut))
+    edits = _met(base, _edits("ours", base, ours), _edits("theirs", base, theirs))
     edits.sort(key=lambda edit: (edit.start, edit.end, edit.new_start))
     groups: list[_Group] = []
     for edit in edits:
-        if groups and _touches(groups[-1], edit, adjacent):
+        if groups and _meets(groups[-1], edit):
             groups[-1].add(edit)
         else:
             groups.append(_Group(edit.start, edit.end, [edit]))
     removed = {at for edit in edits if not edit.lines for at in (edit.start, edit.end)}
-    return _chunks(base, groups, removed if adjacent == "unite" else None)
+    return _chunks(base, groups, removed if keeps_both else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +194,8 @@ class _Group:
         return {edit.side for edit in self.edits}
 
 
-def _edits(
-    side: Literal["ours", "theirs"], base: Sequence[str], new: Sequence[str], cut: Granularity
-) -> list[_Edit]:
-    found = line_changes(base, new, cut)
+def _edits(side: Literal["ours", "theirs"], base: Sequence[str], new: Sequence[str]) -> list[_Edit]:
+    found = line_changes(base, new)
     since, until = [0, *(c.a1 for c in found)], [*(c.a0 for c in found[1:]), len(base)]
     return [
         _Edit(side, c.a0, c.a1, c.b0, tuple(new[c.b0 : c.b1]), behind, before)
@@ -240,12 +238,8 @@ def _last_place(base: Sequence[str], edit: _Edit) -> Place:
     return start + by, end + by, (*lines[first:], *lines[:first])
 
 
-def _touches(group: _Group, edit: _Edit, adjacent: Adjacent) -> bool:
-    if adjacent == "conflict" or edit.start < group.end:
-        return edit.start <= group.end
-    if edit.start > group.end:
-        return False
-    return any(_at_one_place(other, edit) for other in group.edits)
+def _meets(group: _Group, edit: _Edit) -> bool:
+    return edit.start < group.end or any(_at_one_place(other, edit) for other in group.edits)
 
 
 def _at_one_place(one: _Edit, other: _Edit) -> bool:
@@ -283,12 +277,6 @@ def _chunks(base: Sequence[str], groups: Sequence[_Group], apart: Collection[int
     if at < len(base):
         put("stable", (base[at:], base[at:], base[at:]), base[at:])
     return out
-
-
-def _line_end(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> str:
-    """The result's line end: the one to which one side changed it, else the old one."""
-    before, here, there = line_end_of(base), line_end_of(ours), line_end_of(theirs)
-    return there if here == before else here
 
 
 # --- What both sides add at one place -----------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
         return merge_index(base, now, wanted, keeps_both=sides.keeps_both)
     # Touching edits are both taken: the result is shown and confirmed before it is written, and notes grow at the
     # end, right behind the line that a dream changed.
-    return merge.merge3(base, now, wanted, adjacent="unite" if sides.keeps_both else "merge")
+    return merge.merge3(base, now, wanted, keeps_both=sides.keeps_both)
 
 
 def conflict_state(file: FileChange) -> str:
@@ -276,7 +276,6 @@ def _carry_edit(row: Hunk, was: diff.Hunk, hunk: diff.Hunk, file: FileChange) ->
             "".join(was.base_lines),
             blobs.get_text(row.edited_sha),
             "".join(hunk.base_lines),
-            adjacent="merge",
         )
         if merged.clean:
             row.edited_sha = blobs.put(text.encode(merged.text))
