@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -53,6 +54,35 @@ def test_only_what_changed_is_kept(browser: Client) -> None:
     entry = AuditEntry.objects.get(action="setting.changed")
     assert (entry.object_id, entry.data, entry.actor) == ("min_hours", {"was": None, "now": 12.0}, "owner")
     assert auditlog.verify_chain() == []
+
+
+def _shown(browser: Client) -> dict[str, object]:
+    """Every field of the open page as a browser sends it."""
+    text = browser.get("/settings/").content.decode()
+    was = {
+        name: html.unescape(value) for name, value in re.findall(r'name="was-([^"]+)" value="([^"]*)"', text)
+    }
+    sent = {
+        name: value for name, value in was.items() if f'checkbox" form="settings" name="{name}"' not in text
+    }
+    groups = re.findall(r'name="group" value="([^"]+)"', text)
+    return {"group": groups, **sent, **{f"was-{name}": value for name, value in was.items()}}
+
+
+def test_a_page_that_was_open_while_somebody_else_changed_settings_changes_only_what_was_typed(
+    browser: Client,
+) -> None:
+    opened = _shown(browser)
+    assert browser.post("/settings/", opened).status_code == 303 and not Override.objects.exists()
+    settings_changes.set_override("dreaming", False, actor="bea")
+    settings_changes.set_policy("remove", "review", actor="bea")
+    browser.post("/settings/", {**opened, "min_hours": "48", "min_sessions": "many"})
+    assert set(Override.objects.values_list("key", flat=True)) == {"dreaming"}
+    again = _shown(browser)
+    assert again["was-dreaming"] == "off" and again["was-any-remove"] == "review"
+    browser.post("/settings/", {**opened, "min_hours": "48", "any-add": "auto"})
+    assert dict(Override.objects.values_list("key", "value")) == {"dreaming": False, "min_hours": 48.0}
+    assert set(Policy.objects.values_list("operation", "action")) == {("remove", "review"), ("add", "auto")}
 
 
 def test_with_one_wrong_value_nothing_is_kept_and_all_is_still_there(browser: Client) -> None:

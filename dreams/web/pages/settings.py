@@ -37,11 +37,13 @@ REMOVING = (Operation.Kind.MERGE, Operation.Kind.UPDATE, Operation.Kind.PRUNE)
 
 @dataclass(frozen=True, slots=True)
 class PolicyCell:
-    """One policy of the form. `action` is its value here ("" if not set), `otherwise` what happens without it."""
+    """One policy of the form. `action` is its value here ("" if not set), or what was typed; `was` is its value in any case,
+    `otherwise` what happens without it."""
 
     label: str
     field: str
     action: str
+    was: str
     otherwise: str
 
 
@@ -105,6 +107,7 @@ def _cell(
         label=str(label),
         field=field,
         action=(typed or {}).get(field, found.get(here, "")),
+        was=found.get(here, ""),
         otherwise=words.get(Policy.Action(otherwise), "")
         if otherwise
         else "by memory type"
@@ -206,6 +209,10 @@ class Setting:
     error: str = ""
 
     @property
+    def was(self) -> str:
+        return as_typed(self.spec, self.value)
+
+    @property
     def is_switch(self) -> bool:
         return self.spec.kind is bool
 
@@ -275,14 +282,13 @@ def _setting(
     spec: conf.Spec, found: conf.Sourced, project: Project | None, typed: str | None, error: str
 ) -> Setting:
     here: conf.SourceName = "project" if project is not None else "everywhere"
-    plain = as_typed(spec, found.value)
     return Setting(
         spec=spec,
         value=found.value,
         source=found.source,
         source_label=SOURCES[found.source],
         can_reset=found.source == here,
-        text=plain if typed is None else typed,
+        text=as_typed(spec, found.value) if typed is None else typed,
         error=error,
     )
 

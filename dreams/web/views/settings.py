@@ -115,7 +115,7 @@ def _read(request: Request, project: Project | None) -> Form:
     form = Form()
     for key, spec in _fields(request.POST.getlist("group"), project).items():
         # An unticked box sends nothing.
-        raw = request.POST.get(key, "off" if spec.kind is bool else None)
+        raw = _typed(request, key, "off" if spec.kind is bool else None)
         if raw is None:
             continue
         form.typed[key] = raw
@@ -132,6 +132,12 @@ def _read(request: Request, project: Project | None) -> Form:
     return form
 
 
+def _typed(request: Request, name: str, default: str | None = None) -> str | None:
+    """What a person typed into a field; None if it is what the page showed: somebody else may have changed it since."""
+    raw, was = request.POST.get(name, default), request.POST.get(f"was-{name}")
+    return None if raw is None or raw.replace("\r\n", "\n") == (was and was.replace("\r\n", "\n")) else raw
+
+
 def _fields(groups: Sequence[str], project: Project | None) -> dict[str, conf.Spec]:
     return {
         key: spec
@@ -141,12 +147,13 @@ def _fields(groups: Sequence[str], project: Project | None) -> dict[str, conf.Sp
 
 
 def _page(request: Request, project: Project | None, form: Form) -> HttpResponse:
-    by_kind = pages.by_kind(project, request.POST)
+    typed = {name: raw for name in request.POST if (raw := _typed(request, name)) is not None}
+    by_kind = pages.by_kind(project, typed)
     context = {
         "project": project,
         "groups": pages.groups(project, form.typed, form.errors),
         "wrong": [(key, conf.specs()[key].label) for key in form.errors],
-        "policies": pages.by_type(project, request.POST),
+        "policies": pages.by_type(project, typed),
         "policies_by_kind": by_kind,
         "kinds_are_set": any(cell.action for row in by_kind for cell in row.cells),
         "policies_earned": pages.earned_rows() if project is None else [],
@@ -180,7 +187,7 @@ def changed(request: Request, project: Project | None) -> bool:
     """Whether the form has a changed policy. Saves nothing."""
     rows = [*pages.by_type(project), *pages.by_kind(project)]
     cells = [cell for row in rows for cell in row.cells]
-    return any(request.POST.get(cell.field, cell.action) != cell.action for cell in cells)
+    return any(_typed(request, cell.field) not in (None, cell.action) for cell in cells)
 
 
 def _wanted() -> Iterable[tuple[str, str, str]]:
@@ -190,7 +197,7 @@ def _wanted() -> Iterable[tuple[str, str, str]]:
 
 
 def _set(request: Request, project: Project | None, memory_type: str, operation: str, kind: str) -> bool:
-    action = request.POST.get(pages.field_of(memory_type, operation, kind))
+    action = _typed(request, pages.field_of(memory_type, operation, kind))
     if action is None:
         return False
     try:
