@@ -6,9 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.filebased import FileBasedCache
 
-#: No entry is kept for longer, except without an end: a later end is from a clock that ran ahead.
+#: Entries set for longer end after it, so a later end is from a clock that ran ahead. Those without an end stay.
 LONGEST_SECONDS = 7 * 24 * 3600
 
 
@@ -31,6 +32,10 @@ class FileCache(FileBasedCache):
         except Exception:  # whatever pickle and zlib make of the bytes
             self.delete(key, version)
             return default
+
+    def get_backend_timeout(self, timeout: Any = DEFAULT_TIMEOUT) -> float | None:
+        ends = super().get_backend_timeout(timeout)
+        return ends if ends is None else min(ends, time.time() + LONGEST_SECONDS)
 
     def _is_expired(self, f: BinaryIO) -> bool:
         try:

@@ -60,6 +60,14 @@ def test_an_entry_for_a_moment_that_a_clock_a_year_ahead_set_is_over(cache: File
         assert cache.get("always") == "then"
 
 
+def test_an_entry_set_for_longer_than_any_is_kept_is_there_for_as_long_as_others(cache: FileCache) -> None:
+    with time_machine.travel("2030-05-01") as clock:
+        cache.set("sums", "kept", 40 * 86_400)
+        assert cache.get("sums") == "kept"
+        clock.shift(8 * 86_400)
+        assert cache.get("sums") is None
+
+
 def test_of_too_many_entries_the_oldest_go(cache: FileCache, tmp_path: Path) -> None:
     cache._max_entries = 6
     for number in range(6):

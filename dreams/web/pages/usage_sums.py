@@ -55,7 +55,7 @@ def cuts_since(since: dt.datetime) -> Cuts:
 
 
 _MOMENT = dt.timedelta.resolution
-KEPT_SECONDS = 40 * 86_400  # longer than the periods that are shown often; chosen
+KEPT_SECONDS = 7 * 86_400  # chosen
 # To be increased when the sums change, so that old cached ones are not used.
 FORM = 3
 Kept = TypeVar("Kept")
