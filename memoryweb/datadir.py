@@ -44,6 +44,18 @@ def lock_file(folder: Path, name: str) -> Path:
     return file
 
 
+def oldest_first(newest: Path, pattern: str) -> list[Path]:
+    """The copies in the folder of `newest`, which is the last. Their names have the time, so one that sorts behind it is from a
+    clock that ran ahead, and comes first."""
+    return sorted(newest.parent.glob(pattern), key=lambda path: (path <= newest, path))
+
+
+def make_room(newest: Path, pattern: str, most: int) -> None:
+    """Keeps the last `most` of these copies."""
+    for old in oldest_first(newest, pattern)[:-most]:
+        old.unlink(missing_ok=True)
+
+
 def secret_key(folder: Path) -> str:
     """The signing key in `folder`/secret_key."""
     return _made_once(folder, "secret_key")

@@ -371,9 +371,8 @@ def _back_up(root: Path, data: bytes) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     name = text.sha_of(str(root))[:16]
     stamp = timezone.now().astimezone(dt.UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    _write_new(folder / f"{name}-{stamp}.json", data)
-    for old in sorted(folder.glob(f"{name}-*.json"))[:-BACKUPS_KEPT]:
-        old.unlink()
+    _write_new(copy := folder / f"{name}-{stamp}.json", data)
+    datadir.make_room(copy, f"{name}-*.json", BACKUPS_KEPT)
 
 
 def _write_new(path: Path, data: bytes) -> None:

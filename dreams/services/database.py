@@ -329,9 +329,7 @@ def _copied(folder: Path) -> Path | None:
     if connection.vendor != "sqlite":
         return None
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%S%f")
-    last = max((one.stem for one in copies()), default="")
-    # By name the newest, also where the clock was ahead before.
-    copy = folder / COPIES / f"{stamp if stamp > last else f'{last}0'}.sqlite3"
+    copy = folder / COPIES / f"{stamp}.sqlite3"
     before = os.umask(0o077)
     try:
         copy.parent.mkdir(exist_ok=True)
@@ -346,15 +344,15 @@ def _copied(folder: Path) -> Path | None:
         ) from error
     finally:
         os.umask(before)
-    _forget_old_copies()
+    _make_room_for(copy)
     return copy
 
 
-def _forget_old_copies() -> None:
+def _make_room_for(copy: Path) -> None:
     """Keeps the newest copy of each state, of the last states only: an update that fails half-way may be tried very often, and
     the copy from before it must stay."""
     kept: dict[object, Path] = {}
-    for file in copies():
+    for file in datadir.oldest_first(copy, "*.sqlite3"):
         state = _state_of(file)
         if state in kept:
             kept.pop(state).unlink(missing_ok=True)

@@ -22,6 +22,7 @@ from dreams.models import Operation, Override, Policy, Project
 from dreams.services import auditlog, database, discovery, jobs
 from dreams.services.discovery import instruction_files
 from dreams.services.hosts import host
+from memoryweb import datadir
 
 # The memory types of the reference behaviour, and the index; a policy may also name none ("": any).
 MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
@@ -309,6 +310,5 @@ def _back_up() -> None:
     folder = Path(settings.DATA_DIR) / "settings"
     folder.mkdir(mode=0o700, exist_ok=True)
     stamp = timezone.now().astimezone(dt.UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    write(folder / f"{stamp}.json")
-    for old in sorted(folder.glob("*.json"))[:-KEPT]:
-        old.unlink()
+    write(copy := folder / f"{stamp}.json")
+    datadir.make_room(copy, "*.json", KEPT)

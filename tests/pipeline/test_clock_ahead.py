@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 from django_q.brokers.orm import ORM
@@ -15,8 +16,17 @@ from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler as look_at_schedules
 
 from dreams import conf
+from dreams.lib.files import text
 from dreams.models import Channel, DreamRun, Project, Proposal, Question, ScheduledJob, Session
-from dreams.services import discovery, jobs, login, notify, suggesting
+from dreams.services import (
+    agent_settings,
+    discovery,
+    jobs,
+    login,
+    notify,
+    settings_changes,
+    suggesting,
+)
 from dreams.services.catching import unread_parts
 from dreams.services.dreaming import dream_inputs as dream_reading
 from dreams.services.inbox import snoozing
@@ -139,6 +149,25 @@ def test_what_the_gates_said_then_is_not_shown_once_they_say_something_else() ->
     [(_, shown)] = next_dream.latest_gates([project.pk])
     assert [gate["reason"] for gate in shown] == ["Needs 2 more sessions."]
     assert not project.gate_evaluations.filter(at__gt=now).exists(), "the timeline has no such day either"
+
+
+def test_copies_of_then_make_room_for_those_made_now(tmp_path: Path) -> None:
+    root, mine = tmp_path / "agent", tmp_path / "mine.json"
+    world.put(root / "settings.json", "{}")
+    settings_changes.write(mine)
+    change = agent_settings.with_hook(root)
+    before = f"{text.sha_of(str(root))[:16]}-"
+    for year in range(2091, 2097):
+        world.put(Path(settings.DATA_DIR) / f"settings/{year}0101T000000000000Z.json", "then")
+        world.put(Path(settings.DATA_DIR) / f"agent-settings/{before}{year}0101T000000000000Z.json", "then")
+    agent_settings.add_hook(root, change.shown, "me")
+    agent_settings.remove_hook(root, agent_settings.without_hook(root).shown, "me")
+    for _ in range(2):
+        settings_changes.read(mine, "me")
+    for folder in ("settings", "agent-settings"):
+        names = [path.name for path in (Path(settings.DATA_DIR) / folder).glob("*.json")]
+        of_now = [name for name in names if not name.removeprefix(before).startswith("209")]
+        assert (len(of_now), len(names)) == (2, 5), names
 
 
 def test_a_digest_that_failed_then_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from dreams.services.hosts import host
 from dreams.services.jobs import job_list
 from dreams.services.memories import checkup, exports, syncing
 from dreams.services.project_lock import ProjectElsewhere
+from memoryweb import datadir
 
 log = logging.getLogger(__name__)
 
@@ -119,9 +120,7 @@ def _export(job: ScheduledJob) -> "RunResult":
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = folder / f"{timezone.now():%Y-%m-%dT%H%M%SZ}{SUFFIX}"
         exports.write(project, target)
-        others = sorted(path for path in folder.glob(f"*{SUFFIX}") if path != target)
-        for old in others[: 1 - EXPORTS]:
-            old.unlink(missing_ok=True)
+        datadir.make_room(target, f"*{SUFFIX}", EXPORTS)
         return f"{target.stat().st_size:,} bytes in {target}"
 
     return _each(job, write, lambda n: f"{plural(n, 'project')} exported to {export_root()}.")
