@@ -161,6 +161,18 @@ def test_a_change_that_is_proven_may_say_the_opposite_of_the_line_that_it_replac
     assert "says-otherwise" in codes(report(after, before, citations=(itself,)))
 
 
+def test_a_line_that_the_same_changes_correct_is_no_source_to_reverse():
+    before = {
+        **FILES,
+        "a.md": b"# A\n\n- Checkout (Day 5, not yet built)\n\nText.\n\n- Current state (Day 2 complete)\n",
+    }
+    after = changed(
+        "a.md", "not yet built", "built", changed("a.md", "Day 2 complete", "Day 5 built", before)
+    )
+    proof = Citation("repository", "Stripe checkout: yes (Day 5)", "/repo/README.md", line_no=1)
+    assert "says-otherwise" not in codes(report(after, before, citations=(proof,)))
+
+
 def test_a_claim_that_denies_its_quote_warns():
     quote = said("please don't run the migrations on deploy")
     assert "says-otherwise" in codes(adding("- Run the migrations on deploy", citations=quote))
