@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime as dt
 import json
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.anthropic.tools import Answer, AnsweredCall, Toolbox
+from dreams.engines.anthropic import prompt
+from dreams.engines.anthropic.tools import Answer, AnsweredCall, Toolbox, open_tools
 from dreams.engines.types import Cancelled, Job
 from tests.world import model as kit
 from tests.world.cases import each
@@ -410,6 +412,30 @@ def test_a_quote_that_was_not_found_goes_with_the_words_that_it_was_for(tmp_path
         }
         assert not one(box, "Write", **written, citations=SELF).refused
         assert all(cited.found for made in box.writer.edits for cited in made.citations)
+
+
+def test_the_pattern_of_the_prompt_finds_what_a_person_typed_and_no_output_of_tools(tmp_path: Path) -> None:
+    section = dict(prompt.static_sections())["4_searching.md"]
+    (pattern,) = (line.strip("`") for line in section.splitlines() if line.startswith('`"role"'))
+    says = 'He said "no": always\nuse tabs.'
+    typed = [says, [{"type": "text", "text": says}]]
+    result = {"type": "tool_result", "tool_use_id": "t", "content": says}
+    with kit.job(tmp_path) as job:
+        lines = [
+            {"type": "user", "message": {"role": "user", "content": each}} for each in (*typed, [result])
+        ]
+        folder = job.sessions[0].path.parent
+        text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+        (folder / "more.jsonl").write_text(text)
+        with contextlib.closing(open_tools(job)) as reads:
+            found = Toolbox(job, reads, lambda: None).run(
+                [call("Grep", pattern=pattern, path="/transcripts")]
+            )
+    content = str(found[0].block["content"])
+    assert (
+        content.count("more.jsonl:1:") == content.count("more.jsonl:2:") == 1
+        and "more.jsonl:3:" not in content
+    )
 
 
 # --- Order --------------------------------------------------------------------------------------------------------
