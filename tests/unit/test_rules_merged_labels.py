@@ -38,6 +38,22 @@ def test_a_description_is_taken_over_where_the_other_has_none(tmp_path: Path) ->
     assert front and front.description == "Owned by Carla Castellanos since 2025"
 
 
+def test_of_two_reasons_in_nearly_the_same_words_a_merge_leaves_the_fuller_one(tmp_path: Path) -> None:
+    rule = "Never start the northern crane unless the harbour master gives his word.\n"
+    why = (
+        "**Why:** The harbour master wants full control over the crane. Starting it early can hurt his crew."
+    )
+    files = {
+        "MEMORY.md": "- [Crane](crane.md)\n- [Start](start_2.md)\n",
+        "crane.md": memory(f"{rule}\n{why}\n", "feedback", "Crane"),
+        "start_2.md": memory(f"{rule}\n{why} It replaces an older rule.\n", "feedback", "Start"),
+    }
+    for asked in dream(tmp_path, files).outcome.questions:
+        after = files | {edit.path: edit.after or "" for edit in asked.options[0].edits}
+        told = "".join(after.values())
+        assert (told.count("full control"), told.count("an older rule")) == (1, 1)
+
+
 def test_the_proof_of_a_removed_copy_names_the_line_where_its_text_begins(tmp_path: Path) -> None:
     text = memory(PORT, "project", "Kestrel")
     rows = "- [Kestrel](kestrel.md)\n- [Kestrel](kestrel_2.md)\n"

@@ -49,26 +49,15 @@ def test_a_value_in_code_and_in_plain_words_is_one_value() -> None:
     assert not says_more(code, plain) and not says_more(plain, code)
 
 
-def test_an_entry_of_a_list_takes_no_remarks_so_that_the_statement_that_has_them_stays(
-    tmp_path: Path,
-) -> None:
+@each("mark", ["", "- "])
+def test_the_statement_that_has_a_reason_stays_where_it_is(tmp_path: Path, mark: str) -> None:
     why = "**Why:** Heron has 5432 on that host."
-    one = "- Kestrel, the staging database, listens on port 5433."
+    one = f"{mark}Kestrel, the staging database, listens on port 5433."
     other = f"The staging database Kestrel listens on port 5433.\n\n{why}\n\n## Office\n"
     (question,) = asked(tmp_path, one, other)
     assert question.kind == "same"
     assert question.places[0].path == "z.md"
     assert list(made := after(question, "merge")) == ["a.md"] and "5433" not in made["a.md"]
-
-
-def test_the_remarks_of_a_statement_go_with_it_into_the_one_that_stays(tmp_path: Path) -> None:
-    why = "**Why:** Heron has 5432 on that host."
-    one = "Kestrel, the staging database, listens on port 5433.\n\n## Elsewhere\n"
-    other = f"The staging database Kestrel listens on port 5433.\n\n{why}\n\n## Office\n"
-    (question,) = asked(tmp_path, one, other)
-    made = after(question, "merge")
-    assert sum(text.count("5433") for text in made.values()) == 1
-    assert sum(text.count(why) for text in made.values()) == 1
 
 
 @each(

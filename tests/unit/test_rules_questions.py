@@ -269,7 +269,7 @@ def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:
     assert [option.label for option in question.options] == ["Merge into prompts.md", "Leave as it is"]
 
 
-def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> None:
+def test_of_two_wordings_of_one_fact_a_merge_leaves_the_fuller_one(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Flash](flash.md) — the flash\n- [Frames](frames.md) — the frames\n",
         "flash.md": memory("- The OV2640 has a `flash_time` of 2000 ms\n", "feedback"),
@@ -278,9 +278,8 @@ def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> N
         ),
     }
     (question,) = of_kind(tmp_path, "same", files)
-    after = next(edit.after or "" for edit in question.options[0].edits if edit.path == "flash.md")
-    assert after.count("steady in") == 1
-    assert "\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n" in after
+    after = files | {edit.path: edit.after or "" for edit in question.options[0].edits}
+    assert not after["flash.md"] and after["frames.md"] == files["frames.md"]
 
 
 @each("fixed_in", ["pumps.md", "valves.md"])
@@ -494,22 +493,23 @@ def merged(folder: Path, one: str, other: str) -> dict[str, str]:
     return files | {edit.path: edit.after or "" for edit in asked.options[0].edits}
 
 
-def test_a_fuller_statement_takes_the_place_of_none_with_a_label_that_it_lacks(tmp_path: Path) -> None:
-    one, other = f"**Missed:** {NEEDS}.", f"For a rebuild {NEEDS}; `crane.ini` sets its speed."
-    after = "".join(merged(tmp_path, one, other).values())
-    assert "**Missed:**" in after and "`crane.ini` sets its speed" in after
+@each("one", [f"**Missed:** {NEEDS}.", f"At berth six {NEEDS}, and a bucket from Ottilie."])
+@each(
+    "other",
+    ["For a rebuild {}; `crane.ini` sets its speed.", "- **Rebuild:** {}; `crane.ini` sets its speed."],
+)
+def test_nothing_is_asked_where_the_merged_memory_would_have_both_wordings(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    with pytest.raises(ValueError, match="not enough values"):
+        merged(tmp_path, one, other.format(NEEDS))
 
 
-def test_a_fuller_statement_takes_the_place_of_one_in_other_words(tmp_path: Path) -> None:
-    fuller = f"For a rebuild {NEEDS}; `crane.ini` sets its speed."
+@each("gap", [" ", "\n"])
+def test_the_fuller_of_two_statements_stays_in_its_place_and_lines(tmp_path: Path, gap: str) -> None:
+    fuller = f"For a rebuild {NEEDS};{gap}`crane.ini` sets its speed."
     after = merged(tmp_path, f"{NEEDS.replace('needs', 'is serviced with')}.", fuller)
-    assert after["a.md"].count("lithium") == 1 and fuller in after["a.md"]
-
-
-def test_what_a_merge_moves_keeps_its_lines(tmp_path: Path) -> None:
-    other = f"For a rebuild {NEEDS};\n`crane.ini` sets its speed,\nas it is."
-    after = "".join(merged(tmp_path, f"At berth six {NEEDS}.", other).values())
-    assert "drum;\n" in after and "sets its speed,\n" in after
+    assert "lithium" not in after["a.md"] and fuller in after["b.md"]
 
 
 def test_fields_of_two_files_are_no_fact_that_both_tell(tmp_path: Path) -> None:
@@ -528,19 +528,12 @@ def test_the_only_statement_between_two_rules_is_not_taken_out(tmp_path: Path) -
     assert f"---\n\nAt berth six {NEEDS}.\n" in merged(tmp_path, f"At berth six {NEEDS}.", other)["b.md"]
 
 
-def test_the_remarks_of_what_a_merge_moves_stay_a_list(tmp_path: Path) -> None:
+def test_a_statement_stays_where_its_remarks_are(tmp_path: Path) -> None:
     more = "**Why:** Salt eats it.\n\n**How to apply:**\n- Order `grease-7` in May.\n- Ask the foreman for his key."
     files = {
         "MEMORY.md": "- [The berths](a.md) — what each needs\n",
         "a.md": memory("\n\n".join((*OTHERS, f"At berth six {NEEDS}.")) + "\n"),
         "b.md": memory(f"At berth six {NEEDS}.\n\n{more}\n"),
     }
-    (asked,) = (each for each in dream(tmp_path, files).outcome.questions if each.kind == "same")
-    after = {edit.path: edit.after or "" for edit in asked.options[0].edits}
-    assert after["a.md"].endswith(f"{NEEDS}.\n\n{more}\n")
-
-
-def test_a_labelled_entry_is_no_remark_on_itself(tmp_path: Path) -> None:
-    other = f"- **Rebuild:** {NEEDS}; `crane.ini` sets its speed."
-    after = merged(tmp_path, f"At berth six {NEEDS}.", other)
-    assert after["a.md"].endswith(f"- At berth six {NEEDS}.\n{other}\n")
+    (asked,) = of_kind(tmp_path, "same", files)
+    assert [edit.path for edit in asked.options[0].edits] == ["a.md"]

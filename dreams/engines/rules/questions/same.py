@@ -1,30 +1,30 @@
 """Questions about places that seem to say the same fact: merge or keep. PURE.
 
-A merge keeps one statement and everything that only the others say: values, and words without a counterpart.
+A merge keeps the statement that says all that the others do, in its place: never both wordings of one fact.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 from dreams.engines.rules.notes.bodies import (
     BULLET,
     REMARK,
     is_alone,
+    statements as stated,
     units,
     wholes,
     with_bullet,
     with_paragraph,
 )
-from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
-from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
-from dreams.engines.rules.notes.wording import begins_with_a_label, label_of
+from dreams.engines.rules.notes.removing import fates, remove
+from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory, is_index
+from dreams.engines.rules.notes.wording import begins_with_a_label
 from dreams.engines.rules.questions.families import Inputs, leaves_entries
 from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import KEEP, Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, joined, one_line, quoted
-from dreams.lib.prose.comparing import MOST_NEW, same as is_same, says_more
+from dreams.lib.prose.comparing import MOST_NEW, compare, same as is_same, says_more
 from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.values import read, shared_values
@@ -177,11 +177,7 @@ def _by_fitness(tree: Tree, statements: Sequence[PlacedText]) -> list[PlacedText
 
 
 def merge(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText], row_max: int) -> None:
-    """Merges `rest` into `keep`'s file: whole files if they are short, else only the statement.
-
-    The fullest statement takes the place of `keep`.
-    """
-    keep = _fullest(rec, keep, rest)
+    """Merges `rest` into `keep`'s file: whole files if they are short, else only the statement."""
     for each in sorted(rest, key=lambda s: (s.path, -s.first_line)):
         if each.path not in rec.tree.texts or keep.path not in rec.tree.texts:
             continue
@@ -189,25 +185,6 @@ def merge(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText], row_max: 
             _fold(rec, keep, each.path, row_max)
         else:
             _remove_line(rec, keep, each)
-
-
-def _fullest(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText]) -> PlacedText:
-    fuller = [
-        each
-        for each in rest
-        if len(each.text) >= len(keep.text)
-        and "\n" not in each.raw.strip()  # its lines would become one
-        and says_more(each.text, keep.text)
-        and not says_more(keep.text, each.text)
-        and label_of(keep.text) == label_of(each.text)
-    ]
-    if not fuller:
-        return keep
-    best = max(fuller, key=lambda each: each.reading.weight)
-    citations = (cited(best), cited(keep))
-    reason = f"{best.path} says the same, and more."
-    done = reword(rec, [Rewording(keep, best.text)], reason, "The fuller wording is kept.", citations)
-    return keep._replace(text=best.text) if done else keep
 
 
 def _is_all_of(tree: Tree, statement: PlacedText) -> bool:
@@ -230,6 +207,8 @@ def _fold(rec: Recorder, keep: PlacedText, drop: str, row_max: int) -> None:
         target = keep.text
         alike = len(shared_values(read(text), keep.reading)) > 1
         if says_more(text, known, 1.0 if is_label else MOST_REWORDED if alike else MOST_NEW):
+            if not is_label and _is_told_in(document, text):
+                return
             bullet = with_bullet(document, text) if BULLET.match(lines[0]) and not is_label else None
             added = _described(document, text) if is_label else bullet or with_paragraph(document, text)
             if added is None:
@@ -249,18 +228,9 @@ def _described(document: memdir.Document, text: str) -> memdir.Document | None:
         return None
 
 
-def _behind(document: memdir.Document, told: str, text: str) -> memdir.Document | None:
-    """The file with one more statement right after the one it belongs to; None if that one shares its lines."""
-    items = memdir.sections(document.body)
-    place = next((at for at, each in enumerate(items) if one_line(each.content or each.text) == told), None)
-    if place is None or items[place].marker[:1].isdigit() or len(memdir.with_children(items, place)) > 1:
-        return None
-    item = items[place]
-    indent = item.text[: len(item.text) - len(item.text.lstrip())]
-    beside = f"\n{indent}{' ' * len(item.marker)} "
-    entry = f"{indent}{item.marker} {text.replace(chr(10), beside)}"
-    lines, at = (entry if item.kind == "bullet" else f"\n{text}").split("\n"), item.last_line + 1
-    return memdir.with_body(document, memdir.replace_lines(document.body, at, at, lines, document.newline))
+def _is_told_in(document: memdir.Document, text: str) -> bool:
+    """Whether the file tells it in other words, and would have both."""
+    return any(compare(text, told).relation == "same" for _, told in stated(document))
 
 
 def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
@@ -277,32 +247,19 @@ def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
 
 
 def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
-    """Remove a statement; what the kept one lacks is added to its file."""
+    """Remove a statement that says no more than the kept one's file, with its remarks: nothing is added there."""
     unit = _unit_of(rec.tree, drop)
     if unit is None or is_alone(rec.tree.document(drop.path), unit):
         return  # its heading would be left with nothing below it
-    document = rec.tree.document(keep.path)
     reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
-    known = decode(document.to_bytes())
-    rest = unit.raw.removeprefix(drop.raw.rstrip("\r\n")).replace("\r\n", "\n").split("\n")
-    more = [line for line in rest if not line.strip() or says_more(one_line(BULLET.sub("", line)), known)]
-    remarks = "\n".join(more).strip("\n")
-    own = says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known)
-    if (own or remarks) and (keep.path == drop.path or (BULLET.match(keep.raw) and remarks)):
-        return  # its remarks are not entries of another list
-    as_written = "\n".join(map(str.strip, BULLET.sub("", drop.raw).strip().split("\n")))
-    for text in filter(None, (remarks, as_written * own)):  # each right after the kept one
-        made = _behind(document, keep.text, text)
-        if made is None:
-            return
-        document = made
-    if own or remarks:
-        rec.operation("merge", [NewText(keep.path, decode(document.to_bytes()), reason, (), citations)])
-    told = tuple(
-        replace(fate, target_text=one_line(BULLET.sub("", fate.text))) if fate.text in more else fate
-        for fate in fates(unit, "merged-into", keep.path, drop.text if own else keep.text)
-    )
+    known = rec.tree.texts[keep.path]
+    if says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known):
+        return  # one file would have both wordings
+    rest = unit.raw.removeprefix(drop.raw.rstrip("\r\n")).split("\n")
+    if any(says_more(one_line(BULLET.sub("", line)), known) for line in rest if line.strip()):
+        return  # its remarks
+    told = fates(unit, "merged-into", keep.path, keep.text)
     remove(rec, unit, "merge", reason, told, citations)
 
 
