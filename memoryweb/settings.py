@@ -126,7 +126,7 @@ CACHES = {
 # handed out a second time (checked by dreams.conf). A dream is bounded below the lock's 60 minutes.
 # A worker that was larger during a task, as in a dream of many memories, ends after it, and another takes its place: most
 # of such memory would be kept for hours. The system counts kilobytes, and macOS bytes.
-MOST_OF_A_WORKER = 200_000 * (1_024 if sys.platform == "darwin" else 1)
+MOST_OF_A_WORKER = 170_000 * (1_024 if sys.platform == "darwin" else 1)
 Q_CLUSTER: dict[str, Any] = {
     "name": "memoryweb",
     "orm": "default",
