@@ -2,13 +2,12 @@
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from dreams.services import auditlog
 from dreams.web.access import actor
-from dreams.web.htmx import Request
+from dreams.web.htmx import Request, page
 from dreams.web.pages import audit as pages
 from dreams.web.paging import chosen, number_or_none, search_text
 
@@ -22,7 +21,7 @@ def audit(request: Request) -> HttpResponse:
         "choices": pages.choices(),
         "chain": pages.chain() if request.GET.get("check") == "1" else None,
     }
-    return render(request, "dreams/audit.html", context)
+    return page(request, "dreams/audit.html", "dreams/_audit.html", context)
 
 
 @require_safe
