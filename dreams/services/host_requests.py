@@ -234,9 +234,9 @@ def to_forget(memory: Memory, base_sha: str, reason: str = "") -> NewRequest:
     return NewRequest(Deed.FORGET, memory.project, given, {memory.path: base_sha})
 
 
-def to_restore(project: Project, path: str, sha: str, reason: str = "") -> NewRequest:
+def to_restore(project: Project, path: str, sha: str, base_sha: str, reason: str = "") -> NewRequest:
     given = {"path": path, "sha": sha, "reason": bare(reason)}
-    return NewRequest(Deed.RESTORE, project, given, current(project, [path]))
+    return NewRequest(Deed.RESTORE, project, given, {path: base_sha})
 
 
 def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> NewRequest:

@@ -283,7 +283,10 @@ WRITES: dict[str, Callable[[Proposal], NewRequest]] = {
     "edit": lambda made: host_requests.to_edit(_memory(made), "Other.\n", _memory(made).sha256, "Better"),
     "forget": lambda made: host_requests.to_forget(_memory(made), _memory(made).sha256),
     "restore": lambda made: host_requests.to_restore(
-        made.project, "feedback_testing.md", _memory(made).versions.earliest("pk").sha256
+        made.project,
+        "feedback_testing.md",
+        _memory(made).versions.earliest("pk").sha256,
+        _memory(made).sha256,
     ),
     "undo": lambda made: host_requests.to_undo(made, rollback.Selection()),
 }

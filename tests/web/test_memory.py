@@ -169,9 +169,8 @@ def test_versions_are_compared_word_by_word_and_a_restore_in_its_own_direction_a
     assert "<del>beta</del>" in shown
     assert "<ins>alpha</ins>" in shown
     assert f'name="version" value="{first.pk}"' in shown
-    response = browser.post(
-        reverse("memory-restore", args=[memory.pk]), {"version": first.pk, "reason": "It was right"}
-    )
+    given = {"version": first.pk, "base_sha": newest.sha256, "reason": "It was right"}
+    response = browser.post(reverse("memory-restore", args=[memory.pk]), given)
     assert response.status_code == 303
     assert _on_disk(memory).read_text() == real.DEPLOY
     made = memory.versions.order_by("-pk")[0]
@@ -302,10 +301,34 @@ def test_a_memory_that_changed_since_its_page_was_opened_is_shown_again_before_i
     answer = browser.post(address, given)
     shown, now = answer.content.decode(), text.sha256(b"What an agent wrote meanwhile.\n")
     assert answer.status_code == 409 and 'value="See the wiki"' in shown
-    assert "It changed since you opened it. Nothing was removed" in shown
+    assert "It changed since you opened it. Nothing was written" in shown
     assert _on_disk(memory).exists() and f'name="base_sha" value="{now}"' in shown
     browser.post(address, {**given, "base_sha": now})
     assert not _on_disk(memory).exists()
+
+
+def test_a_memory_that_changed_since_its_page_was_opened_is_shown_again_before_a_version_is_restored(
+    browser: Client, memory: Memory
+) -> None:
+    first = memory.versions.earliest("pk")
+    _write_outside(memory, b"Second.\n")
+    given = {"version": first.pk, "base_sha": memory.sha256, "reason": "It was better"}
+    assert f'name="base_sha" value="{memory.sha256}"' in _page(
+        browser, "memory-compare", memory, f"?a={first.pk}&restore=1"
+    )
+    # A text that never reached the file is a newer version, and not what a restore would replace.
+    late = Blob.objects.create(sha256=text.sha256(b"Late.\n"), size=6, data=b"Late.\n")
+    memory.versions.create(number=9, sha256=late.sha256, at=timezone.now(), origin=Version.Origin.OUTSIDE)
+    change = _page(browser, "memory-compare", memory, f"?a={first.pk}&restore=1").partition('class="hunk"')[2]
+    assert "Second." in change and "Late." not in change
+    _write_outside(memory, b"What an agent wrote meanwhile.\n")
+    answer = browser.post(reverse("memory-restore", args=[memory.pk]), given)
+    shown, now = answer.content.decode(), text.sha256(b"What an agent wrote meanwhile.\n")
+    assert answer.status_code == 409 and "It changed since you opened it. Nothing was written" in shown
+    assert 'value="It was better"' in shown and f'name="base_sha" value="{now}"' in shown
+    assert _on_disk(memory).read_bytes() == b"What an agent wrote meanwhile.\n"
+    browser.post(reverse("memory-restore", args=[memory.pk]), {**given, "base_sha": now})
+    assert "Second" not in _on_disk(memory).read_text() and "meanwhile" not in _on_disk(memory).read_text()
 
 
 def test_a_memory_moves_to_another_project_in_two_changes_with_an_undo_each(
@@ -442,7 +465,7 @@ def test_a_refused_forgetting_or_restore_keeps_the_reason(
     memory.refresh_from_db()
     for name, given in (
         ("memory-forget", {"base_sha": memory.sha256}),
-        ("memory-restore", {"version": first.pk}),
+        ("memory-restore", {"version": first.pk, "base_sha": memory.sha256}),
     ):
         answer = browser.post(reverse(name, args=[memory.pk]), {**why, **given})
         shown = answer.content.decode()

@@ -53,11 +53,15 @@ def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason
     data = text.encode(_with_line_ends_of(now or b"", content))
     if data == now:
         return NO_DIFFERENCE  # also where the form was sent twice
-    if text.sha256(now or b"") != base_sha:
-        raise Stale(STALE.format(path=memory.path))
+    _refuse_changed(memory.path, now, base_sha)
     why = reason or EDITED.format(who=reviewer.name or "hand")
     change = HandEdit(Proposal.Origin.EDIT, "edit", why, {memory.path: data}, {memory.path: now})
     return carry_out(memory.project, change, reviewer)
+
+
+def _refuse_changed(path: str, now: bytes | None, base_sha: str | None) -> None:
+    if base_sha not in (None, text.sha_of(now)):
+        raise Stale(STALE.format(path=path))
 
 
 def given(reason: str, who: str) -> str:
@@ -106,8 +110,7 @@ def forget(
     the person saw, None for any. If it was moved to another project, its text must be there. Raises as `edit`."""
     indexes = memdir.indexes_of(memory.path)
     now = _now(memory.project, memory.path, *indexes)
-    if base_sha not in (None, text.sha_of(now.get(memory.path))):
-        raise Stale(STALE.format(path=memory.path))
+    _refuse_changed(memory.path, now.get(memory.path), base_sha)
     arrived = _arrived(memory, now.get(memory.path), moved_to) if moved_to else ""
     after: dict[str, bytes | None] = {memory.path: None}
     for index, path in indexes.items():
@@ -145,11 +148,18 @@ def _without_rows(index: str, path: str) -> str:
     return parsed.without(row for row in parsed.rows_for(path) if len(row.targets) == 1).text
 
 
-def restore(project: Project, path: str, sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
-    """Restore a stored version of `path` as a new change. Raises blobs.MissingBlob or history errors for an unknown one."""
+def restore(
+    project: Project, path: str, sha: str, reviewer: Actor, *, base_sha: str | None = None, reason: str = ""
+) -> ApplyReport:
+    """Restore a stored version of `path` as a new change. `base_sha`: as in `forget`. Raises as `edit`, and blobs.MissingBlob
+    or history errors for an unknown version."""
     data = time_travel.bytes_of(project, [sha])[sha]
+    before = {} if base_sha is None else {path: _now(project, path).get(path)}
+    _refuse_changed(path, before.get(path), base_sha)
     why = reason or f"Restored version {sha[:12]} of {path}."
-    return carry_out(project, HandEdit(Proposal.Origin.RESTORE, "restore", why, {path: data}), reviewer)
+    return carry_out(
+        project, HandEdit(Proposal.Origin.RESTORE, "restore", why, {path: data}, before), reviewer
+    )
 
 
 def propose_moment(

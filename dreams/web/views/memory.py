@@ -37,6 +37,7 @@ from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is not useful")
+CHANGED = "It changed since you opened it. Nothing was written: please check it again."
 UNREAD = "Its file cannot be read now, so nothing here can change it."
 
 
@@ -138,7 +139,9 @@ def _compare_page(
     old = older or (options[1] if len(options) > 1 else options[0])
     # A restore is shown as the change that it will make to the file.
     is_bare = hidden_secrets.is_bare(request, found)
-    pair = (options[0], restored) if restored else (old, new)
+    # The newest version may be one that never reached the file.
+    now = next((row for row in options if row.is_now), options[0])
+    pair = (now, restored) if restored else (old, new)
     shown = pages.compare(*pair, is_bare=is_bare)
     context = {
         "memory": found,
@@ -147,6 +150,7 @@ def _compare_page(
         "shown": shown,
         "is_bare": is_bare,
         "restored": restored,
+        "base_sha": "" if found.gone_at else found.sha256,
         "refused": refused,
     }
     return page(
@@ -180,9 +184,13 @@ def restore(request: Request, pk: int) -> HttpResponse:
     if picked is None or not picked.version.sha256:
         raise Http404("There is nothing to restore in that version.")
 
-    sha, why = picked.version.sha256, _reason(request) or hand_edits.moment_reason(picked.version.at)
-    new_request = partial(host_requests.to_restore, found.project, found.path, sha, why)
-    act = partial(hand_edits.restore, found.project, found.path, sha, reviewer(request), reason=why)
+    what = (found.project, found.path, picked.version.sha256)
+    base, why = (
+        request.POST.get("base_sha", ""),
+        _reason(request) or hand_edits.moment_reason(picked.version.at),
+    )
+    new_request = partial(host_requests.to_restore, *what, base, why)
+    act = partial(hand_edits.restore, *what, reviewer(request), base_sha=base, reason=why)
     again = partial(_compare_page, request, found, picked, restores=True)
     return _carried_out(request, found, new_request, act, f"Restored {found.path}.", again)
 
@@ -192,7 +200,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     data = pages.current_bytes(found)
     typed, base = request.POST.get("content", ""), request.POST.get("base_sha", "")
-    again = partial(_edit_page, request, found, data or b"", typed, base)
+    again = partial(_edit_page, request, found, typed, base)
     if data is None or found.unread:
         gone = (
             "It is no longer on disk. Restore a version first." if found.gone_at else blobs.lost(found.sha256)
@@ -202,24 +210,18 @@ def edit(request: Request, pk: int) -> HttpResponse:
             return again(previewed="preview" in request.POST, refused=f"Nothing was written. {why}")
         return _stays(request, pk, why)
     if request.method != "POST":
-        return _edit_page(request, found, data, _for_field(data), found.sha256)
+        return _edit_page(request, found, _for_field(data), found.sha256)
     if "preview" in request.POST:
         return again(previewed=True)
     new_request = partial(host_requests.to_edit, found, typed, base, _reason(request))
     act = partial(hand_edits.edit, found, typed, base, reviewer(request), reason=_reason(request))
-    try:
-        return _carried_out(request, found, new_request, act, f"Saved {found.path}.", again)
-    except hand_edits.Stale:
-        # Typed text is never lost: it is shown again beside the new state.
-        found.refresh_from_db()
-        now = pages.current_bytes(found)
-        return _edit_page(request, found, now or b"", typed, base, stale=True)
+    # Typed text is never lost: it is shown again beside the new state.
+    return _carried_out(request, found, new_request, act, f"Saved {found.path}.", again, stale=True)
 
 
 def _edit_page(
     request: Request,
     found: Memory,
-    data: bytes,
     typed: str,
     base: str,
     *,
@@ -227,7 +229,7 @@ def _edit_page(
     stale: bool = False,
     refused: str = "",
 ) -> HttpResponse:
-    is_read = request.method != "POST"
+    is_read, data = request.method != "POST", pages.current_bytes(found) or b""
     sight = _sight(request, found, text.decode(data), typed)
     context = {
         "memory": found,
@@ -277,11 +279,7 @@ def forget(request: Request, pk: int) -> HttpResponse:
     act = partial(hand_edits.forget, found, reviewer(request), base_sha=base, reason=why)
     done = f"Forgotten: {found.path}. Its history is kept below."
     again = partial(_forget_page, request, found)
-    try:
-        return _carried_out(request, found, new_request, act, done, again)
-    except hand_edits.Stale:
-        found.refresh_from_db()
-        return again(refused="It changed since you opened it. Nothing was removed: please check it again.")
+    return _carried_out(request, found, new_request, act, done, again)
 
 
 def _forget_page(request: Request, found: Memory, refused: str = "") -> HttpResponse:
@@ -325,11 +323,10 @@ def _carried_out(
     act: Callable[[], ApplyReport],
     done: str,
     again: Callable[..., HttpResponse],
+    **stale: bool,
 ) -> HttpResponse:
     """Does it, or asks the host that has the files, and reports the result; a blocked change continues in its proposal.
-    What is refused is shown `again`, with the reason (`refused`) and what was typed.
-
-    Raises hand_edits.Stale.
+    What is refused is shown `again`, with the reason (`refused`) and what was typed; `stale` where it changed meanwhile.
     """
     here = go(request, "memory", pk=found.pk)
     try:
@@ -337,7 +334,11 @@ def _carried_out(
             return waits
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
         return again(refused=str(refused))
-    return _waits(request, found, moved.Half(found.project, done, act), again) or here
+    try:
+        return _waits(request, found, moved.Half(found.project, done, act), again) or here
+    except hand_edits.Stale:
+        found.refresh_from_db()
+        return again(**stale) if stale else again(refused=CHANGED)
 
 
 def _waits(
