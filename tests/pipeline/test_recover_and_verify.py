@@ -551,7 +551,7 @@ def test_with_a_damaged_history_an_undo_says_what_helps_and_that_helps(
     page = reverse("undo", args=[proposal.public_id])
     seen = re.search(r'name="seen" value="([^"]+)"', client.get(page).content.decode())
     answer = client.post(page, {"seen": seen and seen[1]}, follow=True)
-    assert answer.status_code == 200 and "Move the folder of the history away" in answer.content.decode()
+    assert answer.status_code == 409 and "Move the folder of the history away" in answer.content.decode()
     path.rename(tmp_path / "damaged")
     call_command("rollback", proposal.public_id)
     assert world.folder(project).joinpath("feedback_testing.md").read_bytes() == before
