@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from dulwich import porcelain
 from hypothesis import given, strategies as s
 
 from dreams.lib.files.safefs import Root
@@ -214,6 +215,27 @@ def test_what_git_would_ignore_is_hidden(tmp_path: Path, path: str, hidden: bool
     (tmp_path / "sub/.gitignore").write_text("!kept.log\n")
     with Root.open(tmp_path) as root:
         assert Ignored(root)(path, False) is hidden
+
+
+def test_what_git_tracks_is_there_whatever_its_ignore_file_says(tmp_path: Path) -> None:
+    with porcelain.init(str(tmp_path)) as repo:
+        (tmp_path / "out/deep").mkdir(parents=True)
+        for rel in ("config.yaml", "secrets.yaml", "out/deep/kept.txt", "out/deep/other.txt", "out/left.txt"):
+            (tmp_path / rel).write_text("a: 1\n")
+        porcelain.add(repo, [str(tmp_path / "config.yaml"), str(tmp_path / "out/deep/kept.txt")])
+    (tmp_path / ".gitignore").write_text("*.yaml\nout/\n")
+    with Root.open(tmp_path) as root:
+        ignored = Ignored(root)
+        shown = ["config.yaml", "out/deep/kept.txt"]
+        assert not [rel for rel in shown if ignored(rel, False)] + [
+            rel for rel in ("out", "out/deep") if ignored(rel, True)
+        ]
+        hidden = ["secrets.yaml", "out/deep/other.txt", "out/left.txt", ".git/index"]
+        assert [rel for rel in hidden if ignored(rel, False)] == hidden
+    for damaged in (b"DIRC\0\0\0\2\xff\xff\xff\xff", b"", b"nonsense"):
+        (tmp_path / ".git/index").write_bytes(damaged)
+        with Root.open(tmp_path) as root:
+            assert Ignored(root)("config.yaml", False), "then only the rules count"
 
 
 @pytest.mark.more

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dulwich import porcelain
 
 from dreams.lib.agents.base import (
     AgentSource,
@@ -455,13 +456,18 @@ def test_an_override_that_is_no_path_stops_no_discovery(root: Path, tmp_path: Pa
     assert [Path(found.memory_dir).parent.parent for found in projects(source(root))] == [root / "projects"]
 
 
+@pytest.mark.parametrize("tracked", [False, True])
 @pytest.mark.parametrize("ignored", [False, True, "by the person"])
 def test_local_settings_are_trusted_only_where_git_ignores_them(
-    tmp_path: Path, root: Path, ignored: bool | str
+    tmp_path: Path, root: Path, ignored: bool | str, tracked: bool
 ) -> None:
+    """What is in git's index came with the repository, whatever its ignore file says."""
     home, repo = tmp_path / "home", tmp_path / "repo"
-    (repo / ".git").mkdir(parents=True)
+    repo.mkdir()
+    porcelain.init(str(repo)).close()
     put(repo / ".claude" / "settings.local.json", autoMemoryDirectory="/somewhere/else")
+    if tracked:
+        porcelain.add(str(repo), [str(repo / ".claude" / "settings.local.json")])
     if ignored is True:
         (repo / ".gitignore").write_text(".claude/settings.local.json\n")
     if ignored == "by the person":
@@ -469,8 +475,9 @@ def test_local_settings_are_trusted_only_where_git_ignores_them(
         (home / ".config" / "git" / "ignore").write_text("**/.claude/settings.local.json\n")
     settings = Settings(str(root), {}, str(home), ())
     found, refused = settings.memory_directory(str(repo), trusted=True)
-    assert (found.value if found else None) == ("/somewhere/else" if ignored else None)
-    assert bool(refused) is not bool(ignored)
+    is_own = bool(ignored) and not tracked
+    assert (found.value if found else None) == ("/somewhere/else" if is_own else None)
+    assert bool(refused) is not is_own
     assert settings.memory_directory(str(repo), trusted=False)[0] is None, "the project itself is not trusted"
 
 

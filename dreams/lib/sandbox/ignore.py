@@ -1,10 +1,13 @@
-"""Which files of a repository git ignores: `.gitignore` files and `.git/info/exclude`, by gitignore(5).
+"""Which files of a repository git ignores: `.gitignore` files and `.git/info/exclude`, by gitignore(5), except the files in
+its index, which git never ignores.
 
 pathspec reads the patterns and re2 matches them, so that a hostile repository cannot make matching slow.
 """
 
+import io
 import re
 import warnings
+from functools import cached_property
 
 import re2
 from pathspec import GitIgnoreSpec
@@ -15,6 +18,7 @@ from dreams.lib.files.safefs import Root, SafeFsError
 LONGEST_FILE = 64 * 1024  # of a .gitignore; chosen
 LONGEST_RULE = 1_000  # characters; chosen
 MOST_RULES = 2_000  # of one file; chosen
+LARGEST_INDEX = 16 * 1024 * 1024  # of git, about 150,000 files; chosen
 
 
 class Rules:
@@ -52,22 +56,39 @@ class Ignored:
 
     def __call__(self, rel: str, is_folder: bool) -> bool:
         """Whether `rel`, or a folder above it, is hidden."""
+        if ".git" in rel.lower().split("/"):
+            return True
+        return self._is_ignored(rel, is_folder) and rel not in self.tracked
+
+    @cached_property
+    def tracked(self) -> frozenset[str]:
+        """The files in git's index, and the folders above them; none if the index cannot be read."""
+        from dulwich.index import read_index  # noqa: PLC0415 - only where something is ignored
+
+        found = set[str]()
+        try:
+            for entry in read_index(io.BytesIO(self._root.read_bytes(".git/index", LARGEST_INDEX))):
+                rel = entry.name.decode("utf-8", "surrogateescape")
+                while rel and rel not in found:
+                    found.add(rel)
+                    rel = rel.rpartition("/")[0]
+        except Exception:  # a damaged index fails in any way; then only the rules count
+            return frozenset()
+        return frozenset(found)
+
+    def _is_ignored(self, rel: str, is_folder: bool) -> bool:
+        """Whether the rules ignore it, or a folder above it."""
         key = (rel, is_folder)
         if key not in self._verdicts:
             if len(self._verdicts) > 100_000:
                 self._verdicts.clear()
-            self._verdicts[key] = self._judge(rel, is_folder)
+            folder = rel.rpartition("/")[0]
+            # A name that is not UTF-8 is matched with its invalid bytes replaced: no rule can contain them.
+            readable = rel.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            self._verdicts[key] = bool(folder and self._is_ignored(folder, True)) or self._by_rules(
+                readable + "/" * is_folder
+            )
         return self._verdicts[key]
-
-    def _judge(self, rel: str, is_folder: bool) -> bool:
-        folder, _, name = rel.rpartition("/")
-        if name.lower() == ".git":
-            return True
-        if folder and self(folder, True):
-            return True
-        # A name that is not UTF-8 is matched with its invalid bytes replaced: no rule can contain them.
-        readable = rel.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        return self._by_rules(readable + "/" * is_folder)
 
     def _by_rules(self, rel: str) -> bool:
         """The nearest folder's file decides, then those above it, then the one for the repository."""

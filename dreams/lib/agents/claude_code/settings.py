@@ -161,8 +161,11 @@ class Settings:
             with Root.open(folder) as root:
                 if not root.exists(".git"):
                     return False
-                if Ignored(root)(rel, False):
+                ignored = Ignored(root)
+                if ignored(rel, False):
                     return True
+                if rel in ignored.tracked:
+                    return False
         except (OSError, SafeFsError):
             return False
         config = self._env.get("XDG_CONFIG_HOME") or os.path.join(self._home, ".config")

@@ -39,7 +39,8 @@ def _mount(given: dict[str, Any]) -> Mount | None:
         return None
     mount = Mount(given["name"], root, tuple(given["stands_for"]))
     if given["name"] == "repo":
-        mount.hidden = Ignored(root)
+        mount.hidden = ignored = Ignored(root)
+        _ = ignored.tracked  # its reader cannot be imported later
     return mount
 
 
