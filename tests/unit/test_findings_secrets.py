@@ -445,6 +445,8 @@ def test_a_long_text_is_encoded_once_and_not_for_each_pattern() -> None:
     ("- Ana: ana@example.org / 555-1234", False),
     ("- Ana: ana@example.org / @anaB2024, PR#12a", False),
     ("- clone git@example.org:Acme2/My_repo3.git", False),
+    ("- Stripe account: `acct_1A9bC3dE5fG7hJ2k` (example.org)", False),  # ids of Stripe and of tool calls
+    ('{"role":"user","content":[{"tool_use_id":"toolu_01A9bC3dE5fG7hJ2kL4mN6pQ"}]}', False),
 ])  # fmt: skip
 def test_a_password_beside_an_address_is_hidden_without_a_word_that_says_so(
     line: str, is_hidden: bool

@@ -50,7 +50,7 @@ _STEP = (
 )
 _PATH = re.compile(rf"(?:{_STEP}/)+{_STEP}?")
 # A cloud action, an amount of money, or a result ("R01=PASS"), which lines about logins or accounts also contain.
-_NO_WORD = re.compile(r"[a-z][a-z0-9-]*:[A-Z][A-Za-z]+\*?|[$€£]?\d[\d.,]*%.*|[A-Z]+\d+=(?:PASS|FAIL|SKIP|OK)")
+_NO_WORD = re.compile(r"[a-z][a-z0-9-]*:[A-Z][A-Za-z]+\*?|[$€£]?\d[\d.,]*%.*|[A-Z]+\d+=(?:PASS|FAIL|SKIP|OK)|(?:acct|cus|evt|msg|price|prod|req|sub|toolu)_\w{10,}")  # fmt: skip
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PASSWORDS = re.compile(r"pass|pwd|kennwort|contraseña|senha|clave|psk|\bpw|[a-z_]pw$", re.IGNORECASE)
 _BARE = re.compile(r"(?:^|[^a-z])(?:pass|auth)$", re.IGNORECASE)
