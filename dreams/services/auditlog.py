@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import os
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -225,7 +226,7 @@ def _keep_head() -> None:
     head = _head()
     if last is None or (head and last[0] <= head.number and _has(head)):
         return
-    draft = head_file().with_name(f".audit-head.{os.getpid()}")
+    draft = head_file().with_name(f".audit-head.{os.getpid()}.{threading.get_ident()}")
     try:
         with suppress(FileNotFoundError), Path(f"{connection.settings_dict['NAME']}-wal").open("rb") as file:
             flush.to_disk(file.fileno())  # SQLite's log; PostgreSQL flushes its own

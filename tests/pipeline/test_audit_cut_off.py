@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import stat
@@ -143,6 +144,24 @@ def test_a_slower_process_puts_no_older_head_back() -> None:
     auditlog._keep_head()
     AuditEntry.objects.filter(number=30).update(number=3)
     assert auditlog.head_file().read_text().startswith("30 ")
+
+
+def test_two_threads_that_keep_the_head_at_once_have_a_draft_each(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    auditlog.head_file().unlink()
+    opened, threads = os.fdopen, itertools.count()
+    monkeypatch.setattr("threading.get_ident", lambda: next(threads))
+
+    def beside_another(descriptor: int, mode: str) -> Any:
+        monkeypatch.setattr(os, "fdopen", opened)
+        auditlog._keep_head()
+        return opened(descriptor, mode)
+
+    monkeypatch.setattr(os, "fdopen", beside_another)
+    auditlog._keep_head()
+    assert auditlog.head_file().read_text().startswith("3 ") and not caplog.records
+    assert not list(auditlog.head_file().parent.glob(".audit-head*"))
 
 
 @pytest.mark.not_on_postgresql
