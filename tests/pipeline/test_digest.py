@@ -316,6 +316,39 @@ def test_a_receiver_that_answers_a_byte_at_a_time_keeps_nobody_waiting(
         ended.set()
 
 
+@pytest.mark.not_on_postgresql
+@pytest.mark.parametrize("late", [b"EHLO", b"RCPT"])
+def test_a_mail_that_was_given_up_is_not_sent_when_its_server_wakes_up(
+    project: Project, monkeypatch: pytest.MonkeyPatch, settings: object, late: bytes
+) -> None:
+    world.three_changes(project)
+    monkeypatch.setattr(notify, "ALL_SECONDS", 0.5)
+    heard = list[bytes]()
+    given_up, ended = threading.Event(), threading.Event()
+
+    def answer(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            connection.sendall(b"220 ready\r\n")
+            while said := connection.recv(4096):
+                heard.append(said[:4].upper())
+                if heard[-1] == late:
+                    given_up.wait(10)
+                connection.sendall(b"354 go on\r\n" if heard[-1] == b"DATA" else b"250 ok\r\n")
+        ended.set()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer, args=[listening], daemon=True).start()
+        settings.EMAIL_HOST, settings.EMAIL_PORT = listening.getsockname()  # type: ignore[attr-defined] # pytest-django's own object
+        settings.EMAIL_USE_TLS = False  # type: ignore[attr-defined] # as above
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"  # type: ignore[attr-defined] # as above
+        _set("digest_email", "me@example.org")
+        assert "did not answer within" in notify.send(actor="me")["email"]
+        given_up.set()
+        assert ended.wait(10) and heard[-1] != b"QUIT"
+        assert b"DATA" not in heard
+
+
 def test_a_mail_server_without_encryption_is_told_with_the_setting_for_it(
     project: Project, post_office: MailServer, settings: object
 ) -> None:

@@ -13,14 +13,16 @@ import http.client
 import json
 import logging
 import smtplib
+import socket
 import ssl
 import threading
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from email.message import Message
-from typing import IO
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -46,12 +48,31 @@ def addresses(setting: str) -> list[str]:
     return [part.strip() for part in setting.split(",") if part.strip()]
 
 
+class _Mail(EmailMessage):
+    """A mail that is not sent any more once it was given up: it would be sent again."""
+
+    is_given_up = False
+
+    def message(self, *args: Any, **more: Any) -> Any:
+        """Called once the server is ready to take it."""
+        if self.is_given_up:
+            raise TimeoutError
+        return super().message(*args, **more)
+
+    def give_up(self) -> None:
+        self.is_given_up = True
+        line = getattr(getattr(self.connection, "connection", None), "sock", None)
+        if line is not None:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+
 def send_mail(digest: Digest, to: str) -> None:
     """Send one mail to all addresses in `to`. Raises NotSent with the remedy."""
     if not settings.EMAIL_HOST:
         raise NotSent("No mail server is set. Set MEMORYWEB_EMAIL_HOST and start again.")
     mask = secret_paths.known().mask
-    message = EmailMessage(
+    message = _Mail(
         subject=mask(digest.subject),
         body=mask(digest.as_text()),
         to=addresses(to),
@@ -59,7 +80,7 @@ def send_mail(digest: Digest, to: str) -> None:
         headers={"Auto-Submitted": "auto-generated"},
     )
     try:
-        _in_time(message.send)
+        _in_time(message.send, message.give_up)
     except smtplib.SMTPAuthenticationError as error:
         raise NotSent(
             f"{settings.EMAIL_HOST} refused the login. Check MEMORYWEB_EMAIL_USER and its password."
@@ -85,8 +106,8 @@ def send_mail(digest: Digest, to: str) -> None:
 TIMEOUT_SECONDS, ALL_SECONDS = 10.0, 30.0
 
 
-def _in_time(talk: Callable[[], object]) -> None:
-    """Raises TimeoutError for a server that answers a byte at a time, which would keep a worker for hours."""
+def _in_time(talk: Callable[[], object], give_up: Callable[[], object] = lambda: None) -> None:
+    """Raises TimeoutError for a server that answers a byte at a time, which would keep a worker for hours, after `give_up`."""
     failed: list[Exception] = []
 
     def run() -> None:
@@ -99,6 +120,7 @@ def _in_time(talk: Callable[[], object]) -> None:
     thread.start()
     thread.join(ALL_SECONDS)
     if thread.is_alive():
+        give_up()
         raise TimeoutError(f"it did not answer within {ALL_SECONDS:g} s")
     if failed:
         raise failed.pop()  # kept in the list, it would keep its own connection open
