@@ -83,14 +83,6 @@ def without_hook(root: Path) -> SettingsChange:
     return _change(root, _removed)
 
 
-def has_hook(root: Path) -> bool:
-    """Whether our entry is in the settings of this folder."""
-    try:
-        return not without_hook(root).is_empty
-    except SettingsRefused:
-        return False
-
-
 def command() -> str:
     """What the agent runs when a session ends."""
     started = [str(BASE_DIR / "manage.py")] if IS_SOURCE else ["-m", "memoryweb"]

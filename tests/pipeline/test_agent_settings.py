@@ -49,7 +49,7 @@ def remove(root: Path) -> bool:
 @pytest.mark.parametrize("indent", [2, 4, "\t"])
 def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: int | str) -> None:
     before = write(tmp_path, THEIRS, indent=indent)
-    assert add(tmp_path) and agent_settings.has_hook(tmp_path)
+    assert add(tmp_path) and not agent_settings.without_hook(tmp_path).is_empty
     made = read(tmp_path)
     assert made["hooks"]["SessionEnd"][0] == THEIRS["hooks"]["SessionEnd"][0], "somebody else's hook stays"
     assert made["hooks"]["SessionEnd"][1]["hooks"][0]["command"] == agent_settings.command()
@@ -77,7 +77,7 @@ def test_a_text_of_any_form_gets_our_lines_and_is_else_as_it_was(tmp_path: Path,
     file = tmp_path / "settings.json"
     file.write_bytes(text.encode())
     assert not [line for line in agent_settings.with_hook(tmp_path).diff if line.startswith("-")][1:]
-    assert add(tmp_path) and agent_settings.has_hook(tmp_path)
+    assert add(tmp_path) and not agent_settings.without_hook(tmp_path).is_empty
     assert read(tmp_path) == {**json.loads(text.removeprefix("\ufeff")), "hooks": read(tmp_path)["hooks"]}
     assert b"\r\n" not in text.encode() or b"\n" not in file.read_bytes().replace(b"\r\n", b"")
     assert remove(tmp_path) and file.read_bytes() == text.encode()

@@ -148,11 +148,11 @@ def test_the_prices_are_those_of_the_models_that_somebody_chose(db: None) -> Non
     gone = make.make_project("gone", gone_at=timezone.now())
     own(gone, model="forgotten")
     shown = selector.engines(None)
-    found = {one.model: one for one in (*shown["priced"], *shown["unpriced"])}
+    found = {one["model"]: one for one in (*shown["priced"], *shown["unpriced"])}
     assert set(found) == {"claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"}
-    rate = found["claude-opus-5-5"].rate
+    rate = found["claude-opus-5-5"]["rate"]
     assert rate is not None and (rate.input, rate.output) == (Decimal(4), Decimal(20))
-    assert found["claude-haiku-5-5"].users == "fallback"
+    assert found["claude-haiku-5-5"]["users"] == "fallback"
 
 
 def test_the_sandbox_is_told_with_its_remedy(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -226,10 +226,10 @@ def test_the_page_shows_the_diff_and_writes_it_only_when_it_is_pressed(
     (tmp_path / "settings.json").write_text('{\n  "model": "opus"\n}\n')
     page = browser.get("/settings/hook/").content.decode()
     assert "hook session-end" in page and "Add the hook" in page
-    assert not agent_settings.has_hook(tmp_path)
+    assert agent_settings.without_hook(tmp_path).is_empty
     change = agent_settings.with_hook(tmp_path)
     browser.post("/settings/hook/write/", {"root": str(tmp_path), "shown": change.shown, "do": "add"})
-    assert agent_settings.has_hook(tmp_path)
+    assert not agent_settings.without_hook(tmp_path).is_empty
     assert "Remove the hook" in browser.get("/settings/hook/").content.decode()
     shown = agent_settings.without_hook(tmp_path).shown
     browser.post("/settings/hook/write/", {"root": str(tmp_path), "shown": shown, "do": "remove"})

@@ -3,7 +3,6 @@
 import datetime as dt
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -119,23 +118,24 @@ _TELLING = ("command", "pattern", "file_path", "path")
 def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> dict[str, Any]:
     """The current state of the dream, with the turns whose number is above `after`."""
     rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
-    totals, last = _totals(run), rows[-1].number if rows else after
+    last_at, turns, files = _totals(run)
+    last = rows[-1].number if rows else after
     reviewed = run.reviewed.select_related("session")
     return {
         "label": status_words(run),
         "tone": TONES[run.status],
         "cancelling": is_stopping(run),
         "waits_for": _waits_for(run, now),
-        "quiet_for": _quiet_for(run, now, totals.last_at),
+        "quiet_for": _quiet_for(run, now, last_at),
         "engine": engine_words(run),
         "steps": _steps(run),
-        "turns": [_turn(row, totals.turns.get(row.number)) for row in rows],
+        "turns": [_turn(row, turns.get(row.number)) for row in rows],
         "last_turn": last,
-        "turn_count": len(totals.turns),
-        "hidden_turns": sum(number > last for number in totals.turns),
-        "files": totals.files[:MOST_FILES],
-        "more_files": max(0, len(totals.files) - MOST_FILES),
-        "used": usage_of(run, len(totals.turns), now),
+        "turn_count": len(turns),
+        "hidden_turns": sum(number > last for number in turns),
+        "files": files[:MOST_FILES],
+        "more_files": max(0, len(files) - MOST_FILES),
+        "used": usage_of(run, len(turns), now),
         "elapsed": amounts.took(((run.ended_at or now) - run.started_at).total_seconds())
         if run.started_at
         else "not started",
@@ -144,17 +144,9 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Totals:
-    """`turns`: the number of a row → the number of its turn; `last_at`: the time of the last row."""
-
-    last_at: dt.datetime | None
-    turns: Mapping[int, int]
-    files: list[str]
-
-
-def _totals(run: DreamRun) -> _Totals:
-    """Sums over all turns, including those already shown."""
+def _totals(run: DreamRun) -> tuple[dt.datetime | None, Mapping[int, int], list[str]]:
+    """Of all rows, including those already shown: the time of the last one, the number of a row → that of its turn, and the
+    changed files."""
     files: dict[str, None] = {}
     turns: dict[int, int] = {}
     rows = run.turns.order_by("number").values_list("number", "phase", "files", "api_ms", "at")[
@@ -168,7 +160,7 @@ def _totals(run: DreamRun) -> _Totals:
         # Earlier phases only read files.
         if phase in _WRITES:
             files |= dict.fromkeys(str(path) for path in touched)
-    return _Totals(last_at, turns, list(files))
+    return last_at, turns, list(files)
 
 
 def _waits_for(run: DreamRun, now: dt.datetime) -> str:

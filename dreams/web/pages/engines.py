@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
@@ -12,7 +11,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import Probed
-from dreams.engines.tokens import PriceTable, Rate, rate_for
+from dreams.engines.tokens import PriceTable, rate_for
 from dreams.lib.amounts import exact, money
 from dreams.models import Project
 from dreams.services import pricing
@@ -30,15 +29,6 @@ RULES = "rules"
 KEPT_OUT = "It never appears in a page, a log, the database or the tools’ environment"
 
 
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """A model in use; `rate` is None if its price is unknown. `users` says what uses it."""
-
-    model: str
-    rate: Rate | None
-    users: str
-
-
 def engines(number: str | None) -> dict[str, Any]:
     overrides = conf.Overrides.load()
     config, prices = overrides.config(None), pricing.table()
@@ -47,13 +37,13 @@ def engines(number: str | None) -> dict[str, Any]:
     page = page_of(projects, number, PAGE_SIZE)
     present = set(projects.filter(pk__in=configs).values_list("pk", flat=True))
     choices = [config, *(own for pk, own in configs.items() if pk in present)]
-    chosen = _prices(choices, prices)
+    priced, unpriced = _prices(choices, prices)
     names = dict(with_unique_names((one.pk, str(one)) for one in page.object_list))
     return {
         "config": config,
         "values": _values(overrides.sourced(None)),
-        "priced": [one for one in chosen if one.rate],
-        "unpriced": [one for one in chosen if not one.rate],
+        "priced": priced,
+        "unpriced": unpriced,
         "are_all_away": not page.paginator.count and Project.objects.exists(),
         "rows": listed(page, lambda project: _row(project, names, overrides, prices)),
         "uses_model": any(one.engine != RULES for one in choices),
@@ -104,17 +94,19 @@ def _shown(spec: conf.Spec, value: conf.Value) -> str:
     return f"{value:,} {spec.unit}".rstrip()
 
 
-def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
-    """Each model once, in the order of the settings."""
+def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> tuple[list[dict[str, Any]], ...]:
+    """Each model once, in the order of the settings, with what uses it: those with a price, and those without."""
     users: dict[str, set[str]] = {}
     for config in choices:
         for model, use in ((config.model, "model"), (config.usable_fallback, "fallback")):
             if model:
                 users.setdefault(model, set()).add(use)
-    return [
-        Priced(model, rate_for(prices, model, 1), " and ".join(sorted(uses, reverse=True)))
-        for model, uses in list(users.items())[:MOST_MODELS]
-    ]
+    priced, unpriced = list[dict[str, Any]](), list[dict[str, Any]]()
+    for model, uses in list(users.items())[:MOST_MODELS]:
+        rate = rate_for(prices, model, 1)
+        row = {"model": model, "rate": rate, "users": " and ".join(sorted(uses, reverse=True))}
+        (priced if rate else unpriced).append(row)
+    return priced, unpriced
 
 
 # --- Connection to a model -------------------------------------------------------------------------------------------

@@ -63,14 +63,13 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "", number: str | None 
         .select_related("project", "after__project")
         .annotate(said=failed, is_followed=Exists(ScheduledJob.objects.filter(after=OuterRef("pk"))))
     )
-    said = {row.pk: row.said for row in rows}
     runs = listed(page_of(JobRun.objects.filter(**of), number, MOST_RUNS), _run)
     has_address = bool(notify.configured())
     clock = jobs.Clock.load()
     ended = [(row.ended_at, row.pk) for row in rows if row.ended_at]
     older = {pk for _, pk in sorted(ended, reverse=True)[MOST_ENDED:]}
     shown = [
-        _job(row, depth, jobs.upcoming(row, now, clock), _note(row, said[row.pk] or "", has_address))
+        _job(row, depth, jobs.upcoming(row, now, clock), _note(row, has_address))
         for row, depth in _in_chains(rows)
         if row.pk not in older
     ]
@@ -105,12 +104,13 @@ def _in_chains(rows: Sequence[ScheduledJob]) -> Iterator[tuple[ScheduledJob, int
     yield from chains(sorted(following.get(None, ()), key=lambda row: row.ended_at is not None), 0)
 
 
-def _note(row: ScheduledJob, said: str, has_address: bool) -> str:
+def _note(row: Any, has_address: bool) -> str:
+    """`row.said`: what its last failed run says."""
     if row.kind == ScheduledJob.Kind.DIGEST and not has_address:
         return "Sends nothing: no address is set in Settings, Digest."
     if row.failures:
         times = "Failed" if row.failures == 1 else f"Failed {row.failures} times in a row"
-        return f"{times}. {said}".strip()
+        return f"{times}. {row.said or ''}".strip()
     return ""
 
 

@@ -316,9 +316,10 @@ def roots() -> list[Path]:
 
 def _folder(root: Path) -> dict[str, Any]:
     """`refused` is why its settings cannot be written; then there is no change."""
-    there = agent_settings.has_hook(root)
     try:
-        change = agent_settings.without_hook(root) if there else agent_settings.with_hook(root)
+        change = agent_settings.without_hook(root)
+        there = not change.is_empty
+        change = change if there else agent_settings.with_hook(root)
     except SettingsRefused as refused:
-        return {"root": str(root), "has_hook": there, "change": None, "refused": str(refused)}
+        return {"root": str(root), "has_hook": False, "change": None, "refused": str(refused)}
     return {"root": str(root), "has_hook": there, "change": change, "refused": ""}

@@ -203,7 +203,8 @@ def _page(request: Request, *, status: int = 200, **refused: object) -> HttpResp
         "here": request.session.session_key,
         "role": people.role_of(request.user),
         "roles": list(Role),
-        "people": [_person(user, owner) for user in everybody],
+        "people": [{"user": user, "role": people.role_of(user)} for user in everybody],
+        "owner": owner,
         "are_several": people.are_several(),
         "new_password": typed("password"),
         "new_role": request.POST.get("role", Role.REVIEWER.label),
@@ -211,12 +212,3 @@ def _page(request: Request, *, status: int = 200, **refused: object) -> HttpResp
         **refused,
     }
     return render(request, "dreams/account.html", context, status=status)
-
-
-def _person(user: User, owner: User) -> dict[str, object]:
-    return {
-        "user": user,
-        "role": people.role_of(user),
-        "is_owner": user == owner,
-        "has_password": user.has_usable_password(),
-    }
