@@ -214,6 +214,23 @@ def test_a_second_click_on_a_solved_conflict_is_told_so(
     assert "feedback_testing.md no longer has a conflict." in text
 
 
+def test_a_conflict_from_before_in_which_nothing_is_left_to_choose_is_saved_as_it_is_shown(
+    browser: Client, file: FileChange
+) -> None:
+    base = desk.TESTING.encode()
+    now, wanted = (
+        base + more for more in (b"- Staging is reset on Mondays.\n", b"- Ana reviews migrations.\n")
+    )
+    rebase.remember_conflict(file, rebase.Sides(base, now, wanted))
+    FileChange.objects.filter(pk=file.pk).update(base_sha=file.conflict["base"] if file.conflict else "")
+    page = " ".join(browser.get(address(file)).content.decode().split())
+    assert "Both changes fit, so there is nothing to choose." in page and "in the same place" not in page
+    assert browser.post(address(file), {"state": state(file)}).status_code == 303
+    file.refresh_from_db()
+    assert file.conflict is None
+    assert proposals.bytes_of(file.new_sha) == now + wanted.removeprefix(base)
+
+
 @pytest.mark.parametrize("is_early", [True, False])
 def test_what_was_typed_for_a_conflict_that_somebody_else_solved_can_be_copied(
     browser: Client, file: FileChange, monkeypatch: pytest.MonkeyPatch, is_early: bool
