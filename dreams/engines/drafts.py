@@ -44,10 +44,10 @@ class Lineage:
 
     def fates(self, path: str, removed: Iterable[str]) -> list[Fate]:
         """The final fate of each removed line, then those of parts of them."""
-        lines = dict.fromkeys(text.strip() for text in removed)
+        lines = dict.fromkeys(line.strip() for line in removed)
         told = [each for line in lines for each in self._told.get((path, line), ())]
-        parts = self._parts.get(path, ())
-        told += [each for each in parts if any(each[1].text.strip() in line for line in lines)]
+        whole = text.one_line(" ".join(lines))  # a statement may go over several lines
+        told += [each for each in self._parts.get(path, ()) if text.one_line(each[1].text) in whole]
         return [self._followed(place, fate) for place, fate in dict.fromkeys(told)]
 
     @staticmethod

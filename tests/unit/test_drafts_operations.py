@@ -210,6 +210,15 @@ def test_what_is_reported_about_a_part_of_a_line_stays_with_that_line() -> None:
     assert (first.fates, second.fates) == ((fate,), ())
 
 
+def test_what_is_reported_about_a_statement_over_two_lines_stays_with_its_lines() -> None:
+    fate = Fate("It runs on 15.", "stated", note="It runs on 17.")
+    made = run(
+        {"a.md": "keep\nA shop. It runs\non 15.\n"},
+        step("a.md", "keep\nA shop. It runs\non 15.\n", "keep\nA shop.\n", "update", fates=(fate,)),
+    )
+    assert made.files[0].hunks[0].fates == (fate,)
+
+
 def test_a_line_that_changes_places_for_ever_has_an_end() -> None:
     made = run(
         {"a.md": "a\n"},

@@ -238,7 +238,7 @@ def test_a_file_that_another_tool_has_shown_whole_counts_as_read_a_part_does_not
         given = {"path": "feedback_testing.md", "content": "Short.\n", "reason": "r", "citations": SELF}
         one(box, "Bash", command="head -c 40 /memory/feedback_testing.md")
         assert one(box, "Write", **given).refused
-        one(box, "Bash", command="cat /memory/feedback_testing.md")
+        one(box, "Bash", command="cd /memory; cat feedback_*.md")
         assert not one(box, "Write", **given).refused
 
 
@@ -394,6 +394,17 @@ def test_a_change_is_explained_by_an_edit_that_changes_nothing(tmp_path: Path) -
         (made,) = box.writer.edits
     assert [cited.found for cited in made.citations] == [True]
     assert made.fates[0].target_text == "Use make fresh before a run."
+
+
+def test_an_explanation_belongs_to_the_change_that_made_its_passage(tmp_path: Path) -> None:
+    removed = [{"text": "Use make reset before a run.", "fate": "superseded-by"}]
+    other = [{"session": "feedback_testing.md", "quote": "make reset before a run"}]
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        edit(box, "make reset", "make fresh")
+        edit(box, "name: Testing", "name: All testing")
+        assert not edit(box, "Use make fresh", "Use make fresh", removed=removed, citations=other).refused
+        assert [len(made.citations) for made in box.writer.edits] == [2, 1]
 
 
 def test_a_quote_that_was_not_found_goes_with_the_words_that_it_was_for(tmp_path: Path) -> None:

@@ -186,13 +186,21 @@ class Writer:
         """Indexes of this dream's edits of a file that have a quote not found, or that the call explains further."""
         own = [place for place, edit in enumerate(self.edits) if edit.path == path]
         unproven = [place for place in own if not all(found.found for found in self.edits[place].citations)]
-        return unproven or (own[-1:] if self._fates(path, given) else [])
+        if unproven or not self._fates(path, given):
+            return unproven
+        named = _lines(str(given.get("new_string") or ""))
+        made = (
+            place
+            for place in own
+            if any(one in new for new in _new_lines(self.edits[place]) for one in named)
+        )
+        return list(made) or own[-1:]
 
     def _prove_again(self, new: Edit, *, whole: bool) -> None:
         """Drops quotes that were not found from changes that a proven one replaces. A `whole` new text proves what stays, too."""
         now = _lines(new.after)
         for place, edit in enumerate(self.edits[:-1]):
-            stays = (_lines(edit.after) - _lines(edit.before)) & now
+            stays = _new_lines(edit) & now
             if edit.path == new.path and new.citations and (whole or not stays):
                 found = tuple(one for one in edit.citations if one.found)
                 if found != edit.citations:
@@ -257,7 +265,11 @@ class Writer:
 
 
 def _lines(text: str | None) -> set[str]:
-    return {line.strip() for line in (text or "").splitlines()}
+    return {line.strip() for line in (text or "").splitlines() if line.strip()}
+
+
+def _new_lines(edit: Edit) -> set[str]:
+    return _lines(edit.after) - _lines(edit.before)
 
 
 def _string(given: Mapping[str, Any], key: str) -> str:

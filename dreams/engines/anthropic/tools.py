@@ -146,7 +146,7 @@ class Toolbox:
         file = str(call["input"].get("file_path") or "") if call["name"] == "Read" else ""
         named = memory_path(file, self.writer.folders)
         for path in self.job.workspace.paths():
-            if path == named or (path in said and self._shown(path, result)):
+            if path == named or ("memory" in said and self._shown(path, result)):  # perhaps by a wildcard
                 self.writer.saw(path)
         if "/transcripts" in said and self.phase == "orient":
             self.phase = "gather"
