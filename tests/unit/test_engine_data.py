@@ -102,6 +102,24 @@ def test_a_repository_is_described_without_a_git_program(tmp_path: Path, monkeyp
     assert repository.describe(tmp_path / "nowhere") == ""
 
 
+def test_a_commit_has_the_day_of_its_own_time_zone(tmp_path: Path) -> None:
+    from dulwich import porcelain
+
+    from dreams.engines.anthropic import repository
+
+    at = dt.datetime(2026, 4, 2, 23, 30, tzinfo=dt.UTC).timestamp()
+    with porcelain.init(str(tmp_path)) as repo:
+        porcelain.commit(
+            repo,
+            b"Late",
+            author=b"A <a@b>",
+            committer=b"A <a@b>",
+            commit_timestamp=at,
+            commit_timezone=2 * 3600,
+        )
+    assert " 2026-04-03 Late" in repository.describe(tmp_path)
+
+
 @pytest.fixture
 def repository_of_one_file(tmp_path: Path) -> Path:
     from dulwich import porcelain

@@ -90,7 +90,8 @@ def _commits(repo: Any) -> list[str]:
     found = ["Last commits:"]
     for entry in repo.get_walker(max_entries=COMMITS):
         commit = entry.commit
-        day = dt.datetime.fromtimestamp(commit.commit_time, dt.UTC).date().isoformat()
+        own = commit.commit_time + commit.commit_timezone  # the day where it was made, as git shows it
+        day = dt.datetime.fromtimestamp(own, dt.UTC).date().isoformat()
         subject = cut(commit.message.decode("utf-8", "replace").partition("\n")[0], 200)
         found.append(f"  {commit.id.decode()[:8]} {day} {subject}")
     return found

@@ -188,7 +188,7 @@ def _has(get: "Getter", commit: "Commit", path: str) -> bool:
 
 
 def _day(commit: "Commit") -> dt.date:
-    return dt.datetime.fromtimestamp(commit.commit_time, dt.UTC).date()
+    return dt.datetime.fromtimestamp(commit.commit_time + commit.commit_timezone, dt.UTC).date()
 
 
 def _is_entered(path: str) -> bool:
