@@ -131,12 +131,7 @@ def _server(found: keys.KeyState) -> Check:
 
 def _key(found: keys.KeyState, uses_model: bool) -> Check:
     if found.usable:
-        return Check(
-            "Key",
-            "ok",
-            found.said,
-            "" if found.source == "none needed" else KEPT_OUT,
-        )
+        return Check("Key", "ok", found.said, "" if found.source == "none needed" else KEPT_OUT)
     if not uses_model:
         remedy = found.remedy.replace(keys.OR_RULES, "")
         return Check("Key", "info", found.said, "The rules engine needs none; a model does", remedy)
