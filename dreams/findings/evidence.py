@@ -16,7 +16,7 @@ from dreams.findings.base import (
     Subject,
 )
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, statements_of
+from dreams.findings.ledger.state import DirectoryStatements, statements_of
 from dreams.findings.ledger.units import (
     Unit,
     added_units,
@@ -83,7 +83,7 @@ def _unsupported(
     subject: Subject, hunk: ChangedHunk, before: DirectoryStatements, bare: Collection[str]
 ) -> Iterator[NewFinding]:
     quoted, heard = _sources(hunk), typed(hunk)
-    after = statements_of(subject, subject.after)
+    after, replaced = statements_of(subject, subject.after), {u.text for u in units_of_lines(hunk.removed)}
     for unit, line_no in added_units(subject, hunk):
         if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue
@@ -99,21 +99,17 @@ def _unsupported(
             )
         elif words:
             yield _finding(hunk, unit, line_no, words)
-        elif _denied(unit, _standing(hunk, unit, quoted, (s for s in near if after.same_words(s.unit)))):
+        elif _denied(
+            unit,
+            # Not the old line, if a quote proves the new one, and nothing that the same changes correct.
+            [t for t in quoted if t not in replaced or not proves(hunk, t, unit.text)]
+            + [each.unit.text for each in near if after.same_words(each.unit)],
+        ):
             yield _otherwise(hunk, unit, line_no, "reverses what its source says")
         elif subject.against and (against := subject.against(unit.text)):
             yield _otherwise(
                 hunk, unit, line_no, f"is not what {against.place} says: “{against.quote[:200]}”"
             )
-
-
-def _standing(
-    hunk: ChangedHunk, unit: Unit, quoted: Sequence[str], stay: Iterable[PlacedStatement]
-) -> Iterator[str]:
-    """What a statement may not reverse: statements that stay, quotes, and the old line unless a quote proves the new one."""
-    replaced = {unit.text for unit in units_of_lines(hunk.removed)}
-    yield from (text for text in quoted if text not in replaced or not proves(hunk, text, unit.text))
-    yield from (each.unit.text for each in stay)
 
 
 def is_proven(hunk: ChangedHunk) -> bool:
@@ -266,7 +262,7 @@ def _beside(word: str, one: Statement, other: Statement) -> bool:
     return bool(set(mine) & set(theirs) & one.weights.keys() - {word})
 
 
-def _denied(unit: Unit, said: Iterable[str]) -> bool:
+def _denied(unit: Unit, said: list[str]) -> bool:
     """Whether every source about the same thing says the opposite; a plain "No." denies everything before it."""
     one = statement(unit.text[:LONGEST])
     spoken_of = bool(one.negations and not one.weights)

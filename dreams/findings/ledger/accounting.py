@@ -3,7 +3,6 @@
 An engine's explanation is only a claim: its target must exist in the new text and share words with the line.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +23,6 @@ from dreams.findings.ledger.units import (
 )
 from dreams.lib import progress
 
-_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # the mark of a list entry
 # Worst first: decides between equally long statements of a line (`_report_order`).
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
 
@@ -141,13 +139,12 @@ class _Hunk:
         target = self.after.line(claim.target_text, claim.target_path) if claim.target_text else None
         if claim.kind == "superseded-by":
             return self._superseded(text, claim, said, target)
-        bare = _MARK.sub("", text)
         if (
             target
             and facts.shared_words(text, claim.target_text)
-            and keeping.reworded(bare, target.unit.text)
+            and keeping.reworded(said, target.unit.text)
         ):
-            lost = tuple(facts.words_lost(bare, target.unit.text))
+            lost = tuple(facts.words_lost(said, target.unit.text))
             return StatementOutcome("merged-into", target, claim.note, reworded=lost)
         return None
 
