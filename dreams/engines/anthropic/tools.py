@@ -26,6 +26,7 @@ from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
 TURN_CHARS = 400_000  # of all answers of a turn, some 100,000 tokens: more would pass a limit and end the dream; chosen
 MOST_CALLS = 100  # calls of one turn; further ones are refused
+MOST_SHOWN = 500  # memories of which each is looked for in an answer, to bound time
 SHOWN_INPUT = 4_000  # characters of a call kept for the dream's page; chosen
 SHOWN_VALUE = 600  # and of each of its values; chosen
 SHOWN_OUTPUT = 2_000  # and of its result; chosen
@@ -145,8 +146,10 @@ class Toolbox:
         said = json.dumps(call["input"], ensure_ascii=False)
         file = str(call["input"].get("file_path") or "") if call["name"] == "Read" else ""
         named = memory_path(file, self.writer.folders)
-        for path in self.job.workspace.paths():
-            if path == named or ("memory" in said and self._shown(path, result)):  # perhaps by a wildcard
+        paths = self.job.workspace.paths()
+        wild = "memory" in said and len(paths) <= MOST_SHOWN  # perhaps by a wildcard
+        for path in paths:
+            if path == named or ((wild or path in said) and self._shown(path, result)):
                 self.writer.saw(path)
         if "/transcripts" in said and self.phase == "orient":
             self.phase = "gather"
