@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -192,3 +193,9 @@ def test_a_link_in_the_place_of_the_history_is_not_followed(root: Root, app: Pat
     (root.path / "history.jsonl").symlink_to(tmp_path / "far")
     report = root.discover()
     assert kept() == [] and any(skip.path.endswith("history.jsonl") for skip in report.skipped)
+
+
+def test_a_pipe_in_the_place_of_the_history_is_named_in_words(root: Root) -> None:
+    os.mkfifo(root.path / "history.jsonl")
+    [skip] = root.discover().skipped
+    assert skip.path.endswith("history.jsonl") and skip.reason == "not a regular file"

@@ -1,6 +1,7 @@
 """Reads a transcript file into records with byte offsets, in bounded memory, and checks whether it is still the same
 file. Pure: no Django."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Generator, Iterator
@@ -80,7 +81,7 @@ def open_regular(path: str | bytes | os.PathLike[str]) -> tuple[int, os.stat_res
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         os.close(fd)
-        raise OSError(f"{os.fsdecode(path)} is not a regular file")
+        raise OSError(errno.EINVAL, "Not a regular file", os.fsdecode(path))
     return fd, found
 
 
