@@ -121,7 +121,7 @@ def test_a_folder_without_a_right_to_it_is_named_and_its_pages_open(
             assert browser.get(page).status_code == 200
         for verb, data in (
             (f"review/{proposal.public_id}/submit", form),
-            (f"memories/{memory.pk}/forget", {}),
+            (f"memories/{memory.pk}/forget", {"base_sha": memory.sha256}),
             (f"projects/{other.pk}/copy", {"to": project.pk}),
         ):
             told = unescape(browser.post(f"/{verb}/", data, follow=True).content.decode())
