@@ -5,7 +5,7 @@ with everything that belongs to it · write the rest through the journal, all or
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from django.db import transaction
@@ -98,7 +98,8 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
             raise FolderMoved(proposal.directory, now)
     if proposal.state == Proposal.State.OPEN:
         review.refuse_if_undecided(proposal)
-        syncing.refresh(proposal.project)  # what the files say now can still change a decision
+        with suppress(OSError):  # the lock below says why a folder cannot be opened
+            syncing.refresh(proposal.project)  # what the files say now can still change a decision
         review.submit(proposal, reviewer)
     if proposal.state == Proposal.State.APPLIED:
         return _already(proposal)
