@@ -227,7 +227,7 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
 
 
 def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
-    """Memories that lost their row, and rows whose memory was removed (a new row for it blocks) or never existed."""
+    """Memories that lost their row, and rows whose memory was removed or never existed."""
     before, after, places = pointed_to(subject.before), pointed_to(subject.after), _places(subject)
     for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
         index = before[path]
@@ -238,7 +238,7 @@ def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
     for path in sorted(after.keys() - subject.after.keys()):
         if path in subject.before or path not in before:
             yield NewFinding(
-                CHECK, "row-dangles", "block" if path in subject.before and path not in before else "warn", f"A row of {after[path]} points to {path}, which is not there.",
+                CHECK, "row-dangles", "warn", f"A row of {after[path]} points to {path}, which is not there.",
                 "Remove the pointer and keep what the row says, or keep the memory.", *places.get(path, (after[path], "")), None, path,
             )  # fmt: skip
 

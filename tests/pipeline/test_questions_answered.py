@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from dreams.engines.types import KEEP, Job, Option, Place, Question as Asked
+from dreams.engines.types import KEEP, Option, Place, Question as Asked
 from dreams.lib.refusal import Refusal
 from dreams.models import AuditEntry, Blob, Evidence, Hunk, LedgerEntry, Proposal, Question
 from dreams.services import blobs, proposals, review, rollback
@@ -433,28 +433,6 @@ def test_an_answer_with_a_blocking_finding_asks_for_a_confirmation_first(tmp_pat
     confirmed = done.proposal.findings.filter(severity="block")
     assert confirmed and all(found.confirmed_by == "owner" for found in confirmed)
     assert applying.apply(done.proposal, world.ME).complete
-
-
-@pytest.mark.not_on_postgresql
-def test_an_answer_that_removes_a_memory_says_that_the_dream_adds_a_row_for_it(
-    tmp_path: Path, monkeypatch
-) -> None:
-    """Written together, they would leave an index row without a memory."""
-    project = world.make_project(tmp_path, {"project_deploy.md": world.DEPLOY})
-
-    def remove(job: Job) -> Asked:
-        asked = asking.asks("project_deploy.md", ALPHA, BETA)(job)
-        gone = dataclasses.replace(asked.options[0].edits[0], after=None)
-        return dataclasses.replace(asked, options=(Option("replace", "Remove it", (gone,)), KEEP))
-
-    row = "# Memory\n\n- [Deploy](project_deploy.md) — where it runs\n"
-    asking.dream(project, monkeypatch, remove, act=engines.add("MEMORY.md", row))
-    with pytest.raises(answering.NeedsConfirmation) as refused:
-        answering.answer(Question.objects.get(), "replace", world.ME)
-    assert "A row of MEMORY.md points to project_deploy.md" in str(refused.value)
-    review.decide(Proposal.objects.get(), list(Hunk.objects.all()), Hunk.Verdict.REJECTED, world.ME)
-    done = answering.answer(Question.objects.get(), "replace", world.ME)
-    assert applying.apply(done.proposal, world.ME).complete and not list(world.folder(project).glob("*.md"))
 
 
 def test_an_unknown_option_names_those_there_are(tmp_path: Path, monkeypatch) -> None:
