@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,8 @@ def test_copies_of_then_make_room_for_those_made_now(tmp_path: Path) -> None:
     settings_changes.write(mine)
     change = agent_settings.with_hook(root)
     before = f"{text.sha_of(str(root))[:16]}-"
+    for folder in ("settings", "agent-settings"):  # of tests that ran before
+        shutil.rmtree(Path(settings.DATA_DIR) / folder, ignore_errors=True)
     for year in range(2091, 2097):
         world.put(Path(settings.DATA_DIR) / f"settings/{year}0101T000000000000Z.json", "then")
         world.put(Path(settings.DATA_DIR) / f"agent-settings/{before}{year}0101T000000000000Z.json", "then")
