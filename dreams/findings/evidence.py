@@ -42,7 +42,6 @@ BOUND = 0.3  # least share of a statement's words in a source that is about the 
 PROVEN = 0.5  # least share of a statement in a quote that proves that it is not denied any more
 TELLING = 4  # characters of a number that means the same in any quote; of a name, one less
 NEAR = 2  # words on each side of a shorter one
-MOST_LINKING = 0.25  # share of a statement's words that need not be in the files that prove it
 MOST_REMOVED = 100  # sentences of a hunk; more old lines are found by words; chosen
 CLOSE = 0.7  # least share in a source that says the same, or the opposite
 _NOBODYS = FOREIGN | {"tool_result"}
@@ -130,22 +129,26 @@ def proves(hunk: ChangedHunk, old: str, new: str, summed: Sequence[str] = ()) ->
     one, was = statement(new[:LONGEST]), statement(old[:LONGEST])
     cited = [c for c in hunk.citations if c.found and _is_proof(c, hunk)]
     said = [line.replace("](", "] ") for c in cited for line in f"{c.quote}\n{c.context}".split("\n")]
-    if facts.plain_coverage(old, new) < BOUND:
-        return False  # it is about something else
-    if facts.negation_changes(old, new):
-        alike = (text for text in said if facts.plain_coverage(new, text) >= PROVEN)
-        return any(not facts.negation_changes(text, new) for text in alike)
+    if facts.plain_coverage(old, new) < BOUND or max(len(old), len(new)) > LONGEST:
+        return False  # it is about something else, or too long to be read whole
+    is_denied = bool(facts.negation_changes(old, new))
+    alike = [text for text in said if is_denied and facts.plain_coverage(new, text) >= PROVEN]
+    if is_denied and all(facts.negation_changes(text, new) for text in alike):
+        return False
     come = {item.word: item.anchor for item in one.items if item.word not in was.weights}
     gone = {item.word: item.anchor for item in was.items if item.word not in one.weights}
-    left = {
-        word: a for word, a in come.items() if not (a and any(c.place.lower().endswith(word) for c in cited))
-    }
+    left = {word: a for word, a in come.items() if not (a and any(_is_called(c, word) for c in cited))}
     for text in (*said, *summed):
         if len(facts.shared_words(new, text)) > 1 or text in summed:
             left = _left(left, one, text, bound=False, cited=True)
-    is_enough = len(gone) <= len(come) and sum(gone.values()) <= sum(come.values())
-    is_said = any(come.values()) or len(left) < len(come) * (1 - BOUND)
+    is_enough = (is_denied or len(gone) <= len(come)) and sum(gone.values()) <= sum(come.values())
+    is_said = is_denied or any(come.values()) or len(left) < len(come) * (1 - BOUND)
     return is_enough and is_said and not any(left.values())
+
+
+def _is_called(citation: Citation, word: str) -> bool:
+    """Whether a word is the name of the cited file or the end of its path: no "7" of `Dockerfile.17`."""
+    return f"/{citation.place.lower()}".endswith(f"/{word}")
 
 
 def _is_proof(citation: Citation, hunk: ChangedHunk) -> bool:
@@ -220,7 +223,7 @@ def _without_source(
         and not (dated and (word in _DATE_WORDS or _ISO.fullmatch(word)))
         and word not in computed
         and not (_ISO.fullmatch(word) and dates.computed(word.upper(), hunk))
-        and not any(c.found and c.place.lower().endswith(word) for c in hunk.citations if word in anchors)
+        and not any(c.found and _is_called(c, word) for c in hunk.citations if word in anchors)
     }
     for text in summed_up:
         missing = _left(missing, one, text, bound=True)
@@ -229,9 +232,7 @@ def _without_source(
             break
         bound = any(missing.values()) and facts.plain_coverage(unit.text, text) >= BOUND
         missing = _left(missing, one, text, bound=bound, cited=text in quoted)
-    in_files = is_proven(hunk) and all(c.source in {"repository", "memory"} for c in hunk.citations)
-    free = MOST_LINKING * one.weight if in_files and not any(missing.values()) else 0.0
-    return list(missing) if sum(one.weights[word] for word in missing) > free else []
+    return list(missing)
 
 
 def _left(

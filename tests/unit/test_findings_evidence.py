@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dreams.engines.types import Citation
+from dreams.engines.types import Citation, Fate
 from dreams.findings import evidence, examine
 from dreams.findings.base import FindingsReport, SessionAnswer
 from dreams.findings.directories import Said, SessionTurn, between, with_citations
@@ -138,18 +138,28 @@ def test_a_name_that_a_quoted_file_has_or_is_called_has_a_source(line: str, quot
     assert (f"“{value}" in words) is not is_found
 
 
-def test_a_change_that_a_file_proves_may_have_a_few_words_that_the_file_lacks_and_one_that_is_said_may_not():
-    old, new = (
-        "- Reviews pull requests every Friday",
-        "- Reviews pull requests every Monday, see the README file",
+@each(
+    ("was", "now", "place"),
+    [
+        ("keeps its cache in memcached", "keeps its cache in redis", "/repo/README.md"),
+        ("keeps its cache", "deletes its cache", "/repo/README.md"),
+        ("has 8 replicas", "has 7 replicas", "/repo/Dockerfile.17"),
+        ("has 8 replicas", "has 9 replicas", "commit abc1239"),
+        ("has its notes in TXT", "has its notes in MD", "/repo/README.md"),
+    ],
+)
+def test_a_claimed_change_whose_quote_and_file_lack_the_new_word_is_never_without_a_finding(was, now, place):
+    line, new = (f"- The shop server in production {said}" for said in (was, now))
+    before = {**FILES, "a.md": f"# A\n\n{line}\n".encode()}
+    quote = "The shop server in production has its cache and its notes and its replicas"
+    claim = Fate(line, "superseded-by", "a.md", new)
+    found = report(
+        changed("a.md", line, new, before),
+        before,
+        fates=(claim,),
+        citations=(Citation("repository", quote, place, line_no=1),),
     )
-    after = changed("user_role.md", old, new)
-    proof = Citation("repository", "Pull requests: every Monday, README file", "/repo/README.md", line_no=1)
-    assert "words-without-source" not in codes(report(after, citations=(proof,)))
-    told = replace(proof, source="transcript", role="assistant")
-    assert "words-without-source" in codes(report(after, citations=(told,)))
-    itself = replace(proof, source="memory", quote=old, place="user_role.md")
-    assert "words-without-source" in codes(report(after, citations=(itself,)))
+    assert "words-without-source" in codes(found)
 
 
 def test_a_change_that_is_proven_may_say_the_opposite_of_the_line_that_it_replaces():

@@ -319,6 +319,22 @@ def test_a_rule_that_is_turned_round_needs_a_quote_that_says_so(quote):
     )
 
 
+@each(
+    ("old", "new"),
+    [
+        ("- Never deploys to production after 16:00, and asks Alice about port 8080", "- Deploys to production after 16:00"),
+        ("- Never deploys to production after 16:00", "- Deploys to production after 23:00"),
+        (f"- Deploys after 15:00 {'to production ' * 400} and asks Alice", f"- Deploys after 16:00 {'to production ' * 400}"),
+    ],
+)  # fmt: skip
+def test_a_proof_of_one_part_proves_no_other_part_of_a_line(old, new):
+    before = {**FILES, "a.md": f"# A\n\n{old}\n".encode()}
+    claim = Fate(f"{old} ", "superseded-by", "a.md", new)
+    cited = Citation("repository", "we deploy to production after 16:00", "/repo/README.md", line_no=1)
+    found = report(changed("a.md", old, new, before), before, fates=(claim,), citations=(cited,))
+    assert "superseded" not in codes(found)
+
+
 def test_what_a_person_said_since_takes_the_place_of_a_statement_and_nothing_else_does():
     line, new = "- Reviews pull requests every Friday", "- Reviews pull requests every Monday"
     after = changed("user_role.md", line, new)
