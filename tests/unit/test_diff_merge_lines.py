@@ -243,3 +243,30 @@ def test_a_paragraph_on_each_side_before_another_is_kept():
     assert merge3(base, ours, theirs, keeps_both=True).text == base.replace(
         "B.", "Pigs fly.\n\nQuails run.\n\nB."
     )
+
+
+@each(
+    ("base", "ours", "theirs"),
+    [
+        ("# A\n\nText.\n", "\nNever do:\n\n- alpha one\n", "\n- beta two\n"),
+        ("# A\n\nText.\n", "\n- beta two\n", "\nNever do:\n\n- alpha one\n"),
+    ],
+)
+def test_an_item_that_one_side_adds_is_not_put_below_the_lead_that_the_other_adds(base, ours, theirs):
+    merged = merge3(base, base + ours, base + theirs, keeps_both=True)
+    assert merged.clean
+    assert merged.text.index("beta two") < merged.text.index("Never do")
+
+
+def test_a_reason_that_one_side_adds_stays_below_its_rule():
+    base = "# A\n\nRule one.\n"
+    texts = base + "\nNew rule beta.\n", base + "\n**Why:** alpha broke.\n"
+    for ours, theirs in (texts, texts[::-1]):
+        merged = merge3(base, ours, theirs, keeps_both=True)
+        assert merged.clean
+        assert merged.text == base + "\n**Why:** alpha broke.\n\nNew rule beta.\n"
+
+
+@each("base", ["~~~\n```\nx = 1\n", "````md\n```\n````\n\n```py\nx = 1\n", "```py\n```sh\nx = 1\n"])
+def test_lines_added_in_one_code_block_stay_a_conflict_whatever_fences_are_in_it(base):
+    assert not merge3(base, base + "alpha()\n", base + "beta()\n", keeps_both=True).clean

@@ -283,10 +283,13 @@ def _chunks(base: Sequence[str], groups: Sequence[_Group], apart: Collection[int
 
 _HEADING: Final = re.compile(r"(#{1,6})\s")
 _NO_HEADING: Final = 7  # below all six levels
-_FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 # The border of a frontmatter, or what makes the line above it a heading.
 _BORDER: Final = re.compile(r"\s*(?:-{3,}|={3,})\s*$")
 _NUMBERED: Final = re.compile(r"\s*\d{1,9}[.)]\s")
+# "Never do:" and "**Never do**" head what is below; "**Why:** it broke" is said of what is above.
+_LEAD: Final = re.compile(r"(?!\s*[-*+] ).*:[*_]*\s*$|\s*(\*\*|__)[^*_]+\1\s*$")
+_REMARK: Final = re.compile(r"\s*(?:[-*+] )?(?:\*\*|__)[^*_]+(?::(?:\*\*|__)|(?:\*\*|__):)\s*\S")
 _LIKE: Final = {UnitKind.ROW: UnitKind.ITEM, UnitKind.FIELD: UnitKind.PARAGRAPH}
 
 
@@ -308,7 +311,14 @@ def ours_first(
 
 def _in_code(lines: Sequence[str]) -> bool:
     """Whether a code block is open at the end."""
-    return sum(bool(_FENCE.match(line)) for line in lines) % 2 == 1
+    fence = ""
+    for line in lines:
+        if not fence:
+            found = _FENCE.match(line)
+            fence = found[1] if found else ""
+        elif len(line.strip()) >= len(fence) and not line.strip().strip(fence[0]):
+            fence = ""
+    return bool(fence)
 
 
 def _fits(before: Sequence[str], first: Sequence[str], second: Sequence[str], after: Sequence[str]) -> bool:
@@ -321,10 +331,12 @@ def _fits(before: Sequence[str], first: Sequence[str], second: Sequence[str], af
 
 
 def _takes_in(lines: Sequence[str], rest: Sequence[str]) -> bool:
-    """Whether `rest` would begin in a section or a list item of `lines`."""
+    """Whether `rest` would begin in a section or a list item of `lines`, below what leads a list, or as a remark on it."""
     begins = next(filter(str.strip, rest), None)
     if begins is None:
         return False
+    if _REMARK.match(begins) or (_level(begins) == _NO_HEADING and any(map(_LEAD.match, lines))):
+        return True
     said = list(filter(str.strip, lines))
     return _level(begins) > min(map(_level, said), default=_NO_HEADING) or indent_of(begins) > min(
         map(indent_of, said), default=0
