@@ -18,6 +18,7 @@ from dreams.lib.files.safefs import Root, SafeFsError
 LONGEST_FILE = 64 * 1024  # of a .gitignore; chosen
 LONGEST_RULE = 1_000  # characters; chosen
 MOST_RULES = 2_000  # of one file; chosen
+MOST_TRACKED = 64 * 1024 * 1024  # characters of all paths and folders; chosen
 LARGEST_INDEX = 16 * 1024 * 1024  # of git, about 150,000 files; chosen
 
 
@@ -65,12 +66,15 @@ class Ignored:
         """The files in git's index, and the folders above them; none if the index cannot be read."""
         from dulwich.index import read_index  # noqa: PLC0415 - only where something is ignored
 
-        found = set[str]()
+        found, size = set[str](), 0
         try:
             for entry in read_index(io.BytesIO(self._root.read_bytes(".git/index", LARGEST_INDEX))):
                 rel = entry.name.decode("utf-8", "surrogateescape")
                 while rel and rel not in found:
                     found.add(rel)
+                    size += len(rel)
+                    if size > MOST_TRACKED:
+                        return frozenset()
                     rel = rel.rpartition("/")[0]
         except Exception:  # a damaged index fails in any way; then only the rules count
             return frozenset()
