@@ -31,11 +31,12 @@ class Lineage:
         for place, edit in enumerate(edits):
             whole = {line.strip() for line in (edit.before or "").split("\n")} if edit.fates else set()
             for fate in edit.fates:
-                self._told[edit.path, fate.text.strip()].append((place, fate))
-                if fate.text.strip() and fate.text.strip() not in whole:
+                about = fate.text.strip()
+                self._told[edit.path, about].append((place, fate))
+                if about and about not in whole:
                     self._parts[edit.path].append((place, fate))
                 if fate.target_path == edit.path and fate.target_text:
-                    self._was[edit.path, fate.target_text.strip()].append(fate.text.strip())
+                    self._was[edit.path, fate.target_text.strip()].append(about)
 
     def between(self, path: str, removed: Iterable[str], added: Iterable[str]) -> set[str]:
         """The states of these lines in between: what the removed ones became in this file, and what the added ones were."""

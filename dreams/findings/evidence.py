@@ -114,10 +114,7 @@ def _unsupported(
 def is_proven(hunk: ChangedHunk) -> bool:
     """Whether it has a quote of anything but the lines that it removes here: they only prove that they were there."""
     gone = "\n".join(hunk.removed)
-    return any(
-        c.found and ((c.source == "memory" and c.place not in {"", hunk.path}) or c.quote.strip() not in gone)
-        for c in hunk.citations
-    )
+    return any(c.found and (_is_elsewhere(c, hunk) or c.quote.strip() not in gone) for c in hunk.citations)
 
 
 def proves(hunk: ChangedHunk, old: str, new: str, summed: Sequence[str] = ()) -> bool:
@@ -154,9 +151,12 @@ def _is_called(citation: Citation, word: str) -> bool:
 def _is_proof(citation: Citation, hunk: ChangedHunk) -> bool:
     if citation.source == "transcript":
         return citation.role == "user"
-    return citation.source == "repository" or (
-        citation.source == "memory" and citation.place not in {"", hunk.path}
-    )
+    return citation.source == "repository" or _is_elsewhere(citation, hunk)
+
+
+def _is_elsewhere(citation: Citation, hunk: ChangedHunk) -> bool:
+    """Whether it is of another memory: one is no proof of itself."""
+    return citation.source == "memory" and citation.place not in {"", hunk.path}
 
 
 def typed(hunk: ChangedHunk) -> claims.SessionText:
